@@ -34,7 +34,7 @@ import { present } from '../lib/options.ts'
 import { quoted } from '../lib/text.ts'
 import { asksForExplanation, type OriginCheck } from './guard/request-guard.ts'
 import type { UnsentBytes, UserQuotas } from './user-limits.ts'
-import type { DocumentSource } from './document-source.ts'
+import { clustersAsked, type DocumentSource } from './document-source.ts'
 import type { SentOperation } from './http/http-operation.ts'
 import type { LongLivedConnections } from './long-lived-connections.ts'
 import {
@@ -140,6 +140,7 @@ export function createOperationPipeline(
       const { viewer } = context
       const wishes: OperationOptions = {
         explain: params?.extensions?.['explain'] === true || asksForExplanation(req),
+        clusters: clustersAsked(params ?? {}),
         viewer,
         callerToken,
         // The program may have named another viewer.

@@ -19,7 +19,7 @@ import type { OperationTrace } from '../graphql/prepare/operation-trace.ts'
 import { queryLane, turns } from '../graphql/prepare/user-shares.ts'
 import { interruptible } from '../lib/generators.ts'
 import { clientErrorOf, writeByGet } from '../graphql/errors/client-error.ts'
-import { type RequestedOperation, requestedDocument } from './document-source.ts'
+import { clustersAsked, type RequestedOperation, requestedDocument } from './document-source.ts'
 import type { MadeContext, OperationPipeline, ServerParts } from './operation-pipeline.ts'
 import type { FrameStream, StreamEnd } from '../lib/frame-stream.ts'
 import { OneFrame } from './user-limits.ts'
@@ -114,7 +114,9 @@ export async function answerOperation(
   const mayWrite = !isGet(asked)
   let stream: FrameStream | undefined
   if (planned !== undefined && (contextValue as OperationOptions).explain !== true) {
-    const planAsked = { query, operationName, variables: asked.operation.variables ?? {} }
+    const { variables } = asked.operation
+    const clusters = clustersAsked(asked.operation)
+    const planAsked = { query, operationName, variables: variables ?? {}, clusters }
     const origin = { transport, headers: request.headers, connectionParams, viewer }
     const { sent } = contextValue as OperationOptions
     const caller = { ...origin, callerToken, sent, trace, mayWrite }

@@ -12,6 +12,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type {
+  ApiDocument,
   ArchiveBatch,
   ArchiveCalls,
   ArchivedKind,
@@ -24,7 +25,10 @@ import type {
   ObjectChunk,
   PastObject,
   PastQuestion,
+  PublishedCluster,
+  PublishedRow,
   ResumedChange,
+  Topic,
 } from '../archive-calls.ts'
 import {
   archiveDefaults,
@@ -35,11 +39,20 @@ import {
   maxMemoryArchiveBytes,
 } from '../archive-options.ts'
 import { behind, BatchWriter, type BatchOfKind, type WrittenKind } from './batch-writer.ts'
-import { migrate, type Engine, type SqlRow, type Statements } from './engine.ts'
+import { migrate, type Engine } from './engine.ts'
 import { Holders, holdMs, ofAnother } from './holders.ts'
 import { readableText } from './kept-state.ts'
+import { adopt, registered, textOf, unwritten } from './kind-rows.ts'
 import { past } from './past.ts'
 import { openPostgres } from './postgres-engine.ts'
+import {
+  documentsOf,
+  forgetPublished,
+  keepDocument,
+  lackedDocuments,
+  publish,
+  publishedAfter,
+} from './published.ts'
 import { changesSince } from './resumed-changes.ts'
 import { forgetOld } from './retention.ts'
 import { openSqliteFile, openSqliteMemory, putAside } from './sqlite-engine.ts'
@@ -51,8 +64,8 @@ export interface StoreEvents {
   readonly failing: (message: string | undefined) => void
   readonly wrote: (written: { readonly rows: number; readonly gaps: number }) => void
   readonly bytes: (bytes: number) => void
-  /** Other processes may have written. */
-  readonly othersWrote: () => void
+  /** Other processes have written, or may have, without a topic. */
+  readonly othersWrote: (topic: Topic | undefined) => void
 }
 
 /** Rejects with `ArchiveError`. A Postgres that is away is no reason: it is asked again with each call. */
@@ -246,6 +259,41 @@ class ArchiveStore implements ArchiveCalls {
         beginsMs: oldest === undefined ? undefined : Number(oldest['time']),
       }
     })
+  }
+
+  publish(clusters: readonly PublishedCluster[]): Promise<readonly string[]> {
+    return this.#ask(async (engine) => {
+      const held: PublishedCluster[] = []
+      const others: string[] = []
+      for (const one of clusters) {
+        if (this.#holders?.holds(one.cluster) || (await this.#claim(engine, one.cluster)))
+          held.push(one)
+        else others.push(one.cluster)
+      }
+      if (held.length > 0) {
+        await engine.transaction(async (statements) => {
+          await this.#holders?.check(statements, new Set(held.map(({ cluster }) => cluster)))
+          await publish(statements, held)
+        })
+      }
+      return others
+    })
+  }
+
+  publishedAfter(written: number): Promise<readonly PublishedRow[]> {
+    return this.#ask((engine) => publishedAfter(engine, written))
+  }
+
+  lackedDocuments(hashes: readonly string[]): Promise<readonly string[]> {
+    return this.#ask((engine) => lackedDocuments(engine, hashes))
+  }
+
+  keepDocument(document: ApiDocument): Promise<void> {
+    return this.#ask((engine) => keepDocument(engine, document))
+  }
+
+  documentsOf(hashes: readonly string[]): Promise<readonly ApiDocument[]> {
+    return this.#ask((engine) => documentsOf(engine, hashes))
   }
 
   async close(): Promise<void> {
@@ -444,9 +492,12 @@ class ArchiveStore implements ArchiveCalls {
     const isInUse = ({ id, cluster }: { id: number; cluster: string }) =>
       this.#kinds.has(id) || this.#holders?.holds(cluster) === false
     const { signal } = this.#closing
-    this.#forgetting = this.#ask((engine) =>
-      forgetOld(engine, { ...this.#kept, isFull }, isInUse, signal),
-    )
+    this.#forgetting = this.#ask(async (engine) => {
+      const bytes = await forgetOld(engine, { ...this.#kept, isFull }, isInUse, signal)
+      if (this.#holders !== undefined)
+        await engine.transaction((statements) => forgetPublished(statements, this.#kept.keepMs))
+      return bytes
+    })
       .then(this.#events.bytes, () => undefined)
       .finally(() => (this.#forgetting = undefined))
   }
@@ -467,71 +518,6 @@ const forgetEachMs = 30_000
 
 function closed(): ArchiveError {
   return new ArchiveError('ARCHIVE_CLOSED', 'the archive is closed', 'open it again')
-}
-
-const unwritten = {
-  position: undefined,
-  incarnation: '',
-  writtenMs: 0,
-  beginsMs: undefined,
-  list: undefined,
-}
-
-const kindColumns =
-  'cluster api_group resource version kind namespaced form incarnation written since_change objects object_bytes changes change_bytes'.split(
-    ' ',
-  )
-
-/** The row of a kind, which is made if there is none. Only who may write gives it another form. */
-async function registered(
-  statements: Statements,
-  archived: ArchivedKind,
-  mayWrite: boolean,
-  id?: number,
-): Promise<SqlRow> {
-  const { cluster, group, resource, version, kind, namespaced, form } = archived
-  const row = [
-    cluster,
-    group,
-    resource,
-    version,
-    kind,
-    namespaced ? 1 : 0,
-    form,
-    '',
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-  ]
-  await statements.upsert(
-    'kinds',
-    id === undefined ? kindColumns : ['id', ...kindColumns],
-    [id === undefined ? row : [id, ...row]],
-    ['cluster', 'api_group', 'resource'],
-    mayWrite ? ['version', 'kind', 'namespaced'] : [],
-  )
-  if (mayWrite) {
-    await statements.rows(
-      `UPDATE kinds SET position = NULL, form = $4
-       WHERE cluster = $1 AND api_group = $2 AND resource = $3 AND form <> $4`,
-      [cluster, group, resource, form],
-    )
-  }
-  const [found] = await statements.rows(
-    'SELECT * FROM kinds WHERE cluster = $1 AND api_group = $2 AND resource = $3',
-    [cluster, group, resource],
-  )
-  return found ?? {}
-}
-
-function adopt(kind: WrittenKind, row: SqlRow): void {
-  kind.position = textOf(row['position'])
-  kind.incarnation = String(row['incarnation'])
-  kind.writtenMs = Number(row['written'])
-  kind.beginsMs = row['begins'] === null ? undefined : Number(row['begins'])
 }
 
 /** The first batches of the queue that go into one transaction. A part of a list goes alone. */
@@ -573,8 +559,4 @@ function chunkOf(texts: readonly Uint8Array[]): ObjectChunk {
     ends[at] = end
   }
   return { ends, bytes }
-}
-
-function textOf(value: SqlRow[string] | undefined): string | undefined {
-  return value === null || value === undefined ? undefined : String(value)
 }

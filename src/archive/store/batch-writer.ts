@@ -368,7 +368,7 @@ class WrittenRows {
       await statements.upsert('objects', objectColumns, objects, ['kind_id', 'namespace', 'name'])
     }
     if (this.#changes.length === 0) return
-    await statements.ordered()
+    await statements.ordered('changes')
     await statements.upsert('changes', changeColumns, this.#changes)
   }
 

@@ -54,6 +54,8 @@ import type { Plugin } from 'graphql-yoga'
 export interface OperationOptions extends QueryOrigin {
   /** Whether the answer explains itself in `extensions.explain`. */
   readonly explain?: boolean
+  /** The clusters that it is about, of those that it means. Absent: all of them. */
+  readonly clusters?: readonly string[] | undefined
   /** The start by `performance.now()`, if earlier than the start of execution. The deadline counts from it. */
   readonly beganMs?: number | undefined
   /** Whether a subscription may write, as `drain` does: not by GET. Default: false. */
@@ -212,7 +214,7 @@ export class OperationSteps {
     record: AnswerRecord,
   ): Promise<ExecutionResult> {
     const { limits, unexpected, plans, mutations } = this.#options
-    const { explain: explains = false, ...origin } = optionsOf(args)
+    const { explain: explains = false, clusters, ...origin } = optionsOf(args)
     const refused = (errors: readonly GraphQLError[]): ExecutionResult =>
       clientResult({ errors }, unexpected, origin.trace?.requestId)
     const validated = validatedArgs(served, limits, args)
@@ -226,7 +228,7 @@ export class OperationSteps {
     const answered = (read: Pick<AnswerRecord, 'kinds' | 'rows'>): void =>
       void Object.assign(record, read)
     try {
-      const asked = { secrets, logged, answered, origin, explains, write }
+      const asked = { secrets, logged, answered, origin, clusters, explains, write }
       return await plans.result(served, validated, asked)
     } catch (error) {
       const { errors } = refused([locatedError(error, undefined)])

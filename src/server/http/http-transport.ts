@@ -15,7 +15,7 @@ import type { Viewer } from '../../access/viewer.ts'
 import type { QueryRequest } from '../../graphql/answer/planned-queries.ts'
 import type { OperationTrace } from '../../graphql/prepare/operation-trace.ts'
 import { isRecord } from '../../lib/json.ts'
-import { namesHash, requestedDocument, requestMembers } from '../document-source.ts'
+import { clustersAsked, namesHash, requestedDocument, requestMembers } from '../document-source.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
 import {
   allowedRequestHeaders,
@@ -405,7 +405,9 @@ function plannable(params: unknown): QueryRequest | undefined {
     isOperation(params) &&
     params.extensions?.['explain'] !== true &&
     Object.keys(params).every((name) => requestMembers.has(name))
-  return isPlain ? (params as QueryRequest) : undefined
+  if (!isPlain) return undefined
+  const { query, operationName, variables } = params as QueryRequest
+  return { query, operationName, variables, clusters: clustersAsked(params) }
 }
 
 function unlessUnknown(error: unknown): MadeContext {

@@ -1,0 +1,74 @@
+/* The rows of kinds: how one is made, and what the writer takes from it. */
+
+import type { ArchivedKind } from '../archive-calls.ts'
+import type { WrittenKind } from './batch-writer.ts'
+import type { SqlRow, Statements } from './engine.ts'
+
+export const unwritten = {
+  position: undefined,
+  incarnation: '',
+  writtenMs: 0,
+  beginsMs: undefined,
+  list: undefined,
+}
+
+const kindColumns =
+  'cluster api_group resource version kind namespaced form incarnation written since_change objects object_bytes changes change_bytes'.split(
+    ' ',
+  )
+
+/** The row of a kind, which is made if there is none. Only who may write gives it another form. */
+export async function registered(
+  statements: Statements,
+  archived: ArchivedKind,
+  mayWrite: boolean,
+  id?: number,
+): Promise<SqlRow> {
+  const { cluster, group, resource, version, kind, namespaced, form } = archived
+  const row = [
+    cluster,
+    group,
+    resource,
+    version,
+    kind,
+    namespaced ? 1 : 0,
+    form,
+    '',
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+  ]
+  await statements.upsert(
+    'kinds',
+    id === undefined ? kindColumns : ['id', ...kindColumns],
+    [id === undefined ? row : [id, ...row]],
+    ['cluster', 'api_group', 'resource'],
+    mayWrite ? ['version', 'kind', 'namespaced'] : [],
+  )
+  if (mayWrite) {
+    await statements.rows(
+      `UPDATE kinds SET position = NULL, form = $4
+       WHERE cluster = $1 AND api_group = $2 AND resource = $3 AND form <> $4`,
+      [cluster, group, resource, form],
+    )
+  }
+  const [found] = await statements.rows(
+    'SELECT * FROM kinds WHERE cluster = $1 AND api_group = $2 AND resource = $3',
+    [cluster, group, resource],
+  )
+  return found ?? {}
+}
+
+export function adopt(kind: WrittenKind, row: SqlRow): void {
+  kind.position = textOf(row['position'])
+  kind.incarnation = String(row['incarnation'])
+  kind.writtenMs = Number(row['written'])
+  kind.beginsMs = row['begins'] === null ? undefined : Number(row['begins'])
+}
+
+export function textOf(value: SqlRow[string] | undefined): string | undefined {
+  return value === null || value === undefined ? undefined : String(value)
+}
