@@ -250,6 +250,9 @@ export const gatewayParts: { readonly [Part in GatewayPart]: z.ZodType<GatewayCo
         error: 'an address has http:// or https:// and no path: http://10.0.0.7:4000',
       })
       .optional(),
+    caFile: z.string().min(1).optional(),
+    certFile: z.string().min(1).optional(),
+    keyFile: z.string().min(1).optional(),
   }),
 }
 

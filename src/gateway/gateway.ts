@@ -26,16 +26,17 @@ import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.
 import { defaultLogLimits, type LogLimits } from '../graphql/logs/log-limits.ts'
 import { PodLogs } from '../graphql/logs/pod-logs.ts'
 import {
-  liveResults,
   type PlannedOperations,
   plannedOperations,
   PlannedSubscriptions,
+  resultsOf,
 } from '../graphql/live/planned-subscriptions.ts'
 import { OpenSubscriptions } from '../graphql/live/open-subscriptions.ts'
 import type { GatewayExtension } from '../graphql/extensions/extension.ts'
+import { ClientError } from '../graphql/errors/client-error.ts'
 import { OperationDocuments } from '../graphql/documents/operation-documents.ts'
 import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
-import { operationPlugin, OperationSteps } from '../graphql/answer/execution.ts'
+import { operationPlugin, OperationSteps, textOf } from '../graphql/answer/execution.ts'
 import { defaultOperationLimits, type OperationLimits } from '../graphql/served/served-schema.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { PlannedQueries } from '../graphql/answer/planned-queries.ts'
@@ -47,6 +48,7 @@ import {
   type WriteLimits,
   WriteQuota,
 } from '../graphql/writes/write-limits.ts'
+import { type Merging, OverGateways } from '../graphql/over-gateways/over-gateways.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { reflectorChecks } from '../informer/reflector/reflector-options.ts'
 import { labelsProblem } from '../kubernetes/label-selector.ts'
@@ -67,7 +69,13 @@ import {
   present,
 } from '../lib/options.ts'
 import { heapShare } from '../lib/process-memory.ts'
-import { type ExecuteRequest, executeInProcess, type SubscriptionResults } from './in-process.ts'
+import type { FrameStream } from '../lib/frame-stream.ts'
+import {
+  type ExecuteRequest,
+  executeInProcess,
+  type SubscriptionResults,
+  textBySteps,
+} from './in-process.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { codeOf, FailureLog, type GatewayLog, observersOf, silentLog } from './observers.ts'
 import type { ServerPlugin, Readiness } from '../server/operation-options.ts'
@@ -77,6 +85,7 @@ import { type ClusterSourceOptions, Fleet, type FleetOptions } from './fleet.ts'
 import { checkShare, isAddress, type ShareOptions } from './sharing.ts'
 import type { DirectorySourceOptions } from './sources/directory-source.ts'
 import type { HubSourceOptions } from './sources/hub-source.ts'
+import { HttpPeers } from './peers.ts'
 import { defaultPreloadDeadlineMs, Preload } from './preload.ts'
 import { SchemaServing } from './schema-serving.ts'
 import type { SchemaOptions } from './serve-schema.ts'
@@ -229,6 +238,9 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
       if (isAddress(String(given))) return
       throw new InvalidOptionError(option, given, 'an address such as http://10.0.0.7:4000')
     },
+    caFile: aString,
+    certFile: aString,
+    keyFile: aString,
   }),
   preload: aList,
   preloadDeadlineMs: aDuration,
@@ -321,6 +333,11 @@ export async function openGateway(given: GatewayOptions): Promise<OpenedGateway>
   return new RunningGateway(options, packageSdl, user, archiving)
 }
 
+const notMerged = (): Promise<never> =>
+  Promise.reject(new ClientError('UNSUPPORTED', 'clusters of several gateways are not merged yet'))
+
+const merging: Merging = { answer: notMerged, frames: notMerged }
+
 const defaultFragmentBytes = heapShare('texts', 64 << 20)
 
 class RunningGateway implements OpenedGateway {
@@ -335,6 +352,7 @@ class RunningGateway implements OpenedGateway {
   readonly #subscriptions = new OpenSubscriptions()
   readonly #serving: SchemaServing
   readonly #archiving: Archiving | undefined
+  readonly #peers: HttpPeers | undefined
 
   constructor(
     options: GatewayOptions,
@@ -418,6 +436,8 @@ class RunningGateway implements OpenedGateway {
         notResumed: 0,
       },
     })
+    const { address } = options.share ?? {}
+    let others: OverGateways | undefined
     const steps = new OperationSteps({
       served: () => this.#serving.now,
       plans: queries,
@@ -425,7 +445,18 @@ class RunningGateway implements OpenedGateway {
       mutations,
       limits,
       documents,
-      live: { subscribe: async (request, origin) => liveResults(subscriptions, request, origin) },
+      live: {
+        subscribe: async ({ document, ...request }, origin) => {
+          const far = await others?.followElsewhere({ ...request, query: textOf(document) }, origin)
+          const near = (): Promise<FrameStream> =>
+            subscriptions.subscribeTo({ ...request, document }, origin)
+          return resultsOf(far ?? (await near()))
+        },
+      },
+      elsewhere:
+        address === undefined
+          ? undefined
+          : async (request, origin) => await others?.elsewhere(request, origin),
       history: this.#serving.history,
       requireViewer,
       observer,
@@ -433,7 +464,28 @@ class RunningGateway implements OpenedGateway {
     })
     const plugin = operationPlugin(steps)
     this.plugin = plugin
-    this.planned = plannedOperations({ queries, subscriptions, plugin, requireViewer })
+    const plans = plannedOperations({ queries, subscriptions, plugin, requireViewer })
+    if (address !== undefined) {
+      this.#peers = new HttpPeers({
+        address,
+        trust: options.share ?? {},
+        deadlineMs: limits.operationDeadlineMs,
+        failed: (error) => log.error('the previous certificates of share stay in use', { error }),
+      })
+      others = new OverGateways({
+        served: () => this.#serving.now,
+        documents,
+        limits,
+        address,
+        peers: this.#peers,
+        plans,
+        refused: (request, origin) => textBySteps(steps, request, origin),
+        merging,
+        requireViewer,
+        observer,
+      })
+    }
+    this.planned = others ?? plans
     this.execute = executeInProcess(steps, this.planned, requireViewer)
   }
 
@@ -478,8 +530,9 @@ class RunningGateway implements OpenedGateway {
     }
   }
 
-  readonly authenticator = (options: AuthenticationOptions): Authenticator | undefined =>
-    createAuthenticator(options, {
+  readonly authenticator = (options: AuthenticationOptions): Authenticator | undefined => {
+    this.#peers?.trustHeaders(options.requestHeader)
+    return createAuthenticator(options, {
       reviewToken: (cluster, deadlineMs) => this.#fleet.tokenReviewer(cluster, deadlineMs),
       observer: {
         verified: (outcome) => this.#options.metrics?.server.verified(outcome),
@@ -493,6 +546,7 @@ class RunningGateway implements OpenedGateway {
         },
       },
     })
+  }
 
   readonly configureClusters = async (
     clusters: readonly NamedClusterSelection[],
@@ -512,6 +566,7 @@ class RunningGateway implements OpenedGateway {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
     this.#preload[Symbol.dispose]()
+    this.#peers?.[Symbol.dispose]()
     await this.#fleet[Symbol.asyncDispose]()
     await this.#archiving?.[Symbol.asyncDispose]()
     this.#failures[Symbol.dispose]()

@@ -29,6 +29,15 @@ import type { FailureLog, GatewayLog } from './observers.ts'
 export interface ShareOptions {
   /** The address at which the other gateways reach this one, as `http://10.0.0.7:4000`. Absent: clusters are not shared. */
   readonly address?: string | undefined
+  /** The file of the CA that has signed the certificates of the other gateways. Default: those that Node trusts. */
+  readonly caFile?: string | undefined
+  /**
+   * The file of a client certificate. By it the other gateways trust the headers that name a caller (`auth.mode: request-header`), and it
+   * is sent for such callers only.
+   */
+  readonly certFile?: string | undefined
+  /** The file of its key. */
+  readonly keyFile?: string | undefined
 }
 
 /** How far a cluster is that this gateway should hold. */
