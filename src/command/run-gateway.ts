@@ -61,7 +61,12 @@ export async function runGateway(
   checkAddress(config.server, asksWho)
   const { introspection = isLoopback(config.server.host) && !asksWho } = config
   const archive = archiveOptionsOf(config.archive)
-  const options = { ...gatewayOptionsOf({ ...config, introspection }), ...present({ archive }) }
+  const { share } = config
+  const options = {
+    ...gatewayOptionsOf({ ...config, introspection }),
+    ...present({ archive }),
+    ...(share.address === undefined ? {} : { share }),
+  }
   const metrics =
     config.server.metricsPort !== undefined || config.server.metricsOnApiPort
       ? new GatewayMetrics({ process: true })
@@ -123,8 +128,10 @@ export async function runGateway(
   if (server.metricsUrl !== undefined) log.info(`metrics are at ${server.metricsUrl}`)
   await aborted(signal)
   log.info(`stopping on ${String(signal.reason)}`)
-  // SIGINT comes from a terminal, where no load balancer needs time.
-  if (signal.reason === 'SIGTERM') await server.drain()
+  // SIGINT comes from a terminal, where no load balancer needs time, and no other gateway.
+  if (signal.reason !== 'SIGTERM') return
+  await gateway.leave()
+  await server.drain()
 }
 
 /** Whether callers have to say who they are. */

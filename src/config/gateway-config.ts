@@ -16,6 +16,7 @@ import type { CachedNamespaces } from '../cache/account-namespaces.ts'
 import { type CacheLimits, cacheOptions } from '../cache/cache-bounds.ts'
 import type { ClusterSourceOptions } from '../gateway/fleet.ts'
 import type { GatewayOptions } from '../gateway/gateway.ts'
+import { isAddress, type ShareOptions } from '../gateway/sharing.ts'
 import type { SchemaOptions } from '../gateway/serve-schema.ts'
 import { defaultPreloadDeadlineMs } from '../gateway/preload.ts'
 import { commandLineOf } from '../gateway/sources/exec-commands.ts'
@@ -31,7 +32,6 @@ import {
   operationOptions,
 } from '../graphql/served/served-schema.ts'
 import { type WriteLimits, writeOptions } from '../graphql/writes/write-limits.ts'
-import { type Shard, wholeFleet } from '../gateway/sources/shard.ts'
 import type { CodedError } from '../lib/coded-error.ts'
 import { type NumberOption, type NumberOptions, present, withDefaults } from '../lib/options.ts'
 import { labelsProblem, parseLabelSelector } from '../kubernetes/label-selector.ts'
@@ -42,7 +42,7 @@ import { type WorkLimits, workOptions } from '../query/condition/work-budget.ts'
 type SameOptions = Omit<SchemaOptions, 'indexers' | 'allowWrites'> &
   Pick<
     GatewayOptions,
-    'clusters' | 'clusterSources' | 'shard' | 'preload' | 'preloadDeadlineMs' | 'schemaFiles'
+    'clusters' | 'clusterSources' | 'preload' | 'preloadDeadlineMs' | 'schemaFiles'
   >
 
 type OperationConfig = Pick<
@@ -83,6 +83,8 @@ export interface GatewayConfig extends Required<SameOptions>, OperationConfig {
   /** Bounds of writes: see `WriteLimits`. */
   readonly writes: WriteLimits
   readonly archive: ArchiveConfig
+  /** Shares the clusters with other gateways: see docs/scale.md. */
+  readonly share: ShareOptions
 }
 
 /** What the caches saw, kept: see docs/archive.md. */
@@ -131,6 +133,7 @@ const cluster = z
     server: z.url({ protocol: /^https?$/ }).optional(),
     labels: labels.optional(),
     cache: z.strictObject(cachedNamespaces).optional(),
+    everywhere: z.boolean().optional(),
   })
   .transform((given) => ({ ...given, name: given.name ?? given.context ?? 'default' }))
 
@@ -197,20 +200,7 @@ const { operationDeadlineMs, syncDeadlineMs, silenceMs, liveDeadlineMs } = opera
 const { maxPageSize, maxPathRows, problemAfterMs } = operationOptions
 const frameOptions = { coalesceMs, maxFrameObjects, maxFrameBytes }
 
-const mostShards = 1_000
-
-/** Checks a {@link Shard}, and holds its default. */
-const shardSchema: z.ZodType<Shard> = z
-  .strictObject({
-    index: whole({ byDefault: wholeFleet.index, least: 0, most: mostShards - 1 }),
-    count: whole({ byDefault: wholeFleet.count, least: 1, most: mostShards }),
-  })
-  .refine(({ index, count }) => index < count, {
-    path: ['index'],
-    error: 'shards are numbered from 0: the index must be below the count',
-  })
-
-type GatewayPart = 'documents' | 'work' | 'writes' | 'cache' | 'live' | 'shard' | 'logs' | 'archive'
+type GatewayPart = 'documents' | 'work' | 'writes' | 'cache' | 'live' | 'logs' | 'archive' | 'share'
 
 /** Checks a text by a function that throws. */
 function readBy(read: (text: string) => unknown): z.ZodType<string> {
@@ -251,9 +241,19 @@ export const gatewayParts: { readonly [Part in GatewayPart]: z.ZodType<GatewayCo
   writes: limitsSchema(writeOptions),
   cache: limitsSchema<CacheLimits>(cacheOptions, cachedNamespaces),
   live: limitsSchema<LiveConfig>({ ...frameOptions, ...liveOptions }),
-  shard: shardSchema,
   logs: limitsSchema(logOptions),
   archive: archiveSchema,
+  share: z.strictObject({
+    address: z
+      .string()
+      .refine(isAddress, {
+        error: 'an address has http:// or https:// and no path: http://10.0.0.7:4000',
+      })
+      .optional(),
+    caFile: z.string().min(1).optional(),
+    certFile: z.string().min(1).optional(),
+    keyFile: z.string().min(1).optional(),
+  }),
 }
 
 const names = z.array(z.string())
@@ -311,13 +311,12 @@ export const gatewayConfigShape: {
 
 /** The options of `createGateway` for a configuration, without its archive: not every command writes one. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
-  const { introspection = true, documents, live, shard, cache, writes, logs } = config
+  const { introspection = true, documents, live, cache, writes, logs } = config
   const same = Object.keys(gatewayConfigShape)
     .filter((name) => name !== 'introspection' && !Object.hasOwn(operationOptions, name))
     .map((name) => [name, config[name as keyof GatewayConfig]])
   return {
     ...(present(Object.fromEntries(same)) as Required<SameOptions>),
-    shard,
     cache,
     writes,
     logs,

@@ -56,6 +56,8 @@ interface ClusterMemberOptions {
   /** A further observer of the connection to a cluster. */
   readonly observer?: ((cluster: string) => Pick<ApiServerObserver, 'sending'>) | undefined
   readonly isDefault: (cluster: string) => boolean
+  /** The address of the gateway that serves the cluster, if that is not this one. */
+  readonly holder: (cluster: string) => string | undefined
   /** Called after the state, the labels or the source has changed. */
   readonly stateChanged: () => void
   /** Makes the cache. It survives a lost connection. */
@@ -129,6 +131,10 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
 
   get isConfigured(): boolean {
     return this.source === configuration
+  }
+
+  get holder(): string | undefined {
+    return this.#options.holder(this.name)
   }
 
   get state(): ServedCluster['state'] {

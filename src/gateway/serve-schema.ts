@@ -46,7 +46,7 @@ import { contentIndex } from '../kubernetes/health/content-health.ts'
 import { problemIndex, problemIndexers, problemIndexText } from '../query/problems/problem-part.ts'
 import { indexersByType } from '../query/relation/relations.ts'
 import type { ClusterApi } from './cluster-api.ts'
-import type { ClusterMember } from './cluster-member.ts'
+import type { FleetMember } from './fleet.ts'
 
 export interface SchemaOptions {
   /** Prefixes of API groups in names, by group. */
@@ -110,7 +110,7 @@ export interface ProblemRulesOption {
 
 /** The inputs of a schema. */
 interface SchemaSources {
-  readonly members: readonly ClusterMember[]
+  readonly members: readonly FleetMember[]
   readonly sdl: readonly SdlSource[]
   /** Added to the schema of the clusters' API. */
   readonly extensions: readonly ReadExtension[]
@@ -138,7 +138,7 @@ export interface BuiltSchema {
   readonly members: readonly BuiltMember[]
 }
 
-type BuiltMember = Pick<ClusterMember, 'cluster' | 'cache' | 'access'> & {
+type BuiltMember = Pick<FleetMember, 'cluster' | 'cache' | 'access'> & {
   readonly described: ServedCluster
 }
 

@@ -13,7 +13,11 @@ import {
   GraphQLError,
 } from 'graphql'
 import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga'
-import type { Authenticator, CallerToken } from '../access/authentication/authenticator.ts'
+import type {
+  Authenticator,
+  CallerToken,
+  Credentials,
+} from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import {
   type AnsweredResult,
@@ -59,6 +63,7 @@ export interface TransportContext {
   readonly made?: MadeContext | undefined
   readonly viewer?: Viewer | undefined
   readonly callerToken?: CallerToken | undefined
+  readonly sent?: Credentials | undefined
   readonly trace?: OperationTrace | undefined
   readonly forbidKeeping?: OperationOptions['forbidKeeping']
   readonly beganMs?: OperationOptions['beganMs']
@@ -138,6 +143,8 @@ export function createOperationPipeline(
         clusters: clustersAsked(params ?? {}),
         viewer,
         callerToken,
+        // The program may have named another viewer.
+        sent: viewer === initial.viewer ? initial.sent : undefined,
         trace,
         forbidKeeping,
         beganMs,

@@ -12,7 +12,7 @@ import {
   type GraphQLError,
   OperationTypeNode,
 } from 'graphql'
-import type { CallerToken } from '../access/authentication/authenticator.ts'
+import type { CallerToken, Credentials } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { OperationOptions } from '../graphql/answer/execution.ts'
 import type { OperationTrace } from '../graphql/prepare/operation-trace.ts'
@@ -36,6 +36,8 @@ export interface StreamedRequest {
   readonly learns: boolean
   readonly viewer: Viewer | undefined
   readonly callerToken: CallerToken | undefined
+  /** What the caller has sent to be known as the viewer. */
+  readonly sent: Credentials | undefined
   readonly trace: OperationTrace
   /** Called when the operation has been answered, or its subscription has begun. */
   readonly begun?: (() => void) | undefined
@@ -116,8 +118,9 @@ export async function answerOperation(
     const clusters = clustersAsked(asked.operation)
     const planAsked = { query, operationName, variables: variables ?? {}, clusters }
     const origin = { transport, headers: request.headers, connectionParams, viewer }
-    const caller = { ...origin, callerToken, trace }
-    if (isSubscription) stream = await planned.subscribe?.(planAsked, { ...caller, mayWrite })
+    const { sent } = contextValue as OperationOptions
+    const caller = { ...origin, callerToken, sent, trace, mayWrite }
+    if (isSubscription) stream = await planned.subscribe?.(planAsked, caller)
     else {
       const text = await planned.answer(planAsked, caller)
       if (text !== undefined) stream = new OneFrame(text)

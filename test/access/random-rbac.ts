@@ -31,12 +31,24 @@ export type Heard = ReadonlyMap<string, string>
 export class RandomRbac {
   readonly #cluster: AccessCluster
   readonly #random: () => number
+  readonly #groups: readonly string[]
+  readonly #resources: readonly string[]
   #made: string[] = []
   #count = 0
 
-  constructor(cluster: AccessCluster, random: () => number) {
+  /** `further`: what rules name besides the usual. */
+  constructor(
+    cluster: AccessCluster,
+    random: () => number,
+    further: { readonly groups: readonly string[]; readonly resources: readonly string[] } = {
+      groups: [],
+      resources: [],
+    },
+  ) {
     this.#cluster = cluster
     this.#random = random
+    this.#groups = ['', 'apps', ...further.groups]
+    this.#resources = [...resources, ...further.resources]
   }
 
   /** Another world in place of the last one. */
@@ -96,14 +108,14 @@ export class RandomRbac {
 
   /** Lists everywhere and watches in one namespace, or the other way round, of one kind and by the same subject. */
   async #grantApart(namespace: string): Promise<void> {
-    const resource = this.#random() < 0.6 ? 'pods' : this.#one(resources)
+    const resource = this.#random() < 0.6 ? 'pods' : this.#one(this.#resources)
     const subjects = [this.#subject()]
     const [wide, narrow] = this.#random() < 0.7 ? ['list', 'watch'] : ['watch', 'list']
     for (const [verb, where] of [
       [wide, ''],
       [narrow, namespace],
     ] as const) {
-      const rule = { apiGroups: ['', 'apps'], resources: [resource], verbs: [verb] }
+      const rule = { apiGroups: this.#groups, resources: [resource], verbs: [verb] }
       await this.#bind([rule], { isClusterRole: true, namespace: where, subjects })
     }
   }
@@ -151,8 +163,8 @@ export class RandomRbac {
     const some = <T>(all: readonly T[], most: number): T[] =>
       Array.from({ length: 1 + this.#below(most) }, () => this.#one(all))
     return {
-      apiGroups: this.#random() < 0.15 ? ['*'] : some(['', 'apps'], 2),
-      resources: some(resources, 3),
+      apiGroups: this.#random() < 0.15 ? ['*'] : some(this.#groups, 2),
+      resources: some(this.#resources, 3),
       verbs: this.#random() < 0.7 ? this.#one(usualVerbs) : some(verbs, 3),
       ...(this.#random() < 0.3 ? { resourceNames: some(names, 2) } : {}),
     }

@@ -34,6 +34,8 @@ export interface RelayApp {
 export interface RelayStore {
   /** Runs an operation; answers with what it shows. */
   readonly run: (name: string, variables: Record<string, unknown>) => Promise<unknown>
+  /** What the store has of an operation, without a request. */
+  readonly look: (name: string, variables: Record<string, unknown>) => Promise<unknown>
   /** Reads a node by `NodePageQuery`, with its first pods. */
   readonly readNode: (name: string, count: number) => Promise<RelayNode>
 }
@@ -69,8 +71,12 @@ const operations = `
   \`
 `
 
-/** Compiles the app in a project. */
-export async function compileRelayApp(project: Project, sdl: string): Promise<RelayApp> {
+/** Compiles the app in a project, with further operations. */
+export async function compileRelayApp(
+  project: Project,
+  sdl: string,
+  further = '',
+): Promise<RelayApp> {
   const document = await readFile('docs/clients.md', 'utf8')
   const blocks = Array.from(document.matchAll(/```\w+\n(.*?)```/gs), ([, block = '']) => block)
   const blockWith = (text: string): string => {
@@ -81,7 +87,7 @@ export async function compileRelayApp(project: Project, sdl: string): Promise<Re
   await mkdir(join(project.dir, 'src'))
   await project.write('schema.graphql', sdl)
   const fragment = `export const pods = graphql\`${blockWith('fragment NodePage_pods')}\``
-  const source = `import { graphql } from 'relay-runtime'\n${fragment}\n${operations}`
+  const source = `import { graphql } from 'relay-runtime'\n${fragment}\n${operations}\n${further}`
   await project.write('src/NodePage.js', source)
   const settings = JSON.parse(blockWith('"eagerEsModules"')) as object
   await project.write('relay.config.json', JSON.stringify({ ...settings, language: 'javascript' }))
@@ -130,6 +136,11 @@ function storeOf({ gateway, socket, artifact, followPods }: StoreParts): RelaySt
     await environment.execute({ operation }).toPromise()
     return environment.lookup(operation.fragment).data
   }
+  const look = async (name: string, variables: Record<string, unknown>): Promise<unknown> => {
+    type Artifact = Parameters<typeof createOperationDescriptor>[0]
+    const operation = createOperationDescriptor(await artifact<Artifact>(name), variables)
+    return environment.lookup(operation.fragment).data
+  }
   const readNode = async (name: string, count: number): Promise<RelayNode> => {
     const { node } = (await run('NodePageQuery', { name, count })) as {
       readonly node: { readonly id: string }
@@ -149,5 +160,5 @@ function storeOf({ gateway, socket, artifact, followPods }: StoreParts): RelaySt
       follow: () => followPods(environment, { id: node.id, name }),
     }
   }
-  return { run, readNode }
+  return { run, look, readNode }
 }

@@ -98,7 +98,7 @@ describe.each(['memory', 'file'] as const)('the past, kept in a %s', (kept) => {
     )
     expect(errors).toBeUndefined()
     expect(data.object).toMatchObject({
-      id: gone,
+      id: `${gone}@${times[1]}`,
       name: 'web',
       uid: first['metadata'].uid,
       labels: { tier: 'a' },

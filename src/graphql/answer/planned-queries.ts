@@ -15,7 +15,7 @@ import {
   type ValidatedExecutionArgs,
   type VariableValues,
 } from 'graphql'
-import type { CallerToken } from '../../access/authentication/authenticator.ts'
+import type { CallerToken, Credentials } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { parseHeld } from '../../informer/codec/projection.ts'
@@ -60,6 +60,8 @@ export interface QueryOrigin {
   readonly viewer?: Viewer | undefined
   /** The caller's bearer token; absent if they have none. */
   readonly callerToken?: CallerToken | undefined
+  /** What the caller has sent to be known as the viewer. Absent: the program has named the viewer, or there is none. */
+  readonly sent?: Credentials | undefined
   /** Called when the answer contains data of a Secret, or lines of a log, so no browser may keep it. */
   readonly forbidKeeping?: (() => void) | undefined
   /** The request. Absent: the gateway itself asks. */

@@ -5,6 +5,9 @@
  *
  * Wherever an id is read, an id by name stands as well: `CLUSTER/KIND.GROUP/NAMESPACE/NAME`, which clients can write
  * themselves. It means the object that has the name at the time. base64url has no slash, so the forms cannot be confused.
+ *
+ * An object in a past state has an id of its own: that of the object, `@`, and the time or the resource version of the state. A
+ * cache that normalises by `id` never takes it for the present object. Look-ups of single objects read it, and nothing else.
  */
 
 import { splitObjectKey } from '../../kubernetes/object.ts'
@@ -22,11 +25,40 @@ export interface ObjectIdentity {
 /** A text that is not an `id` of this gateway. */
 export class ObjectIdError extends CodedError {
   constructor(id: string) {
-    super('BAD_USER_INPUT', `${JSON.stringify(id)} is not the id of an object`, {
-      value: id,
-      hint: 'use an id from an answer, or CLUSTER/KIND.GROUP/NAMESPACE/NAME, such as prod/Deployment.apps/shop/web',
-    })
+    const past = readPastId(id)
+    const [what, hint] =
+      past === undefined
+        ? [
+            'is not the id of an object',
+            'use an id from an answer, or CLUSTER/KIND.GROUP/NAMESPACE/NAME, such as prod/Deployment.apps/shop/web',
+          ]
+        : [
+            'is the id of an object as it was, which only object(id:) and objects(ids:) read',
+            `the id of the object itself is ${past.id}`,
+          ]
+    super('BAD_USER_INPUT', `${JSON.stringify(id)} ${what}`, { value: id, hint })
   }
+}
+
+/** Where an object stands in the past: a time (ISO 8601), or a resource version. */
+export interface PastMoment {
+  readonly at?: string
+  readonly atVersion?: string
+}
+
+const beginOfTime = /^\d{4}-\d\d-\d\dT/
+
+export function pastIdOf(id: string, { at, atVersion = '' }: PastMoment): string {
+  return `${id}@${at ?? atVersion}`
+}
+
+/** Reads the `id` of an object in a past state; `undefined` for any other text. */
+export function readPastId(id: string): ({ readonly id: string } & PastMoment) | undefined {
+  const end = id.indexOf('@')
+  if (end < 0 || id.includes('/')) return undefined
+  const moment = id.slice(end + 1)
+  const when = beginOfTime.test(moment) ? { at: moment } : { atVersion: moment }
+  return { id: id.slice(0, end), ...when }
 }
 
 const version = '1'

@@ -37,7 +37,13 @@ import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { valuesAt, parsePath, type Path, PathError, valueAt } from '../../query/index/path.ts'
 import { podAmountsOf } from '../../query/index/pod-total.ts'
 import type { Kind } from '../model/kind.ts'
-import { encodeObjectId, nameIdOf, objectIdOf } from '../model/object-id.ts'
+import {
+  encodeObjectId,
+  nameIdOf,
+  objectIdOf,
+  pastIdOf,
+  type PastMoment,
+} from '../model/object-id.ts'
 import {
   type FieldSource,
   fieldSourceOf,
@@ -60,6 +66,8 @@ export interface OwnFieldsContext {
   readonly cluster: string
   /** Whether a direct read supplies the objects, which may then lack a UID. */
   readonly isDirect: boolean
+  /** Of objects in a past state: when. */
+  readonly past?: PastMoment | undefined
   readonly collect: CollectContext
   readonly argumentsOf: (
     field: GraphQLField<unknown, unknown>,
@@ -294,13 +302,15 @@ export function decodedReader(
   | ((
       object: Unstructured,
       args: Readonly<Record<string, unknown>>,
-      at: Pick<OwnFieldsContext, 'kind' | 'cluster'>,
+      at: Pick<OwnFieldsContext, 'kind' | 'cluster' | 'past'>,
     ) => unknown)
   | undefined {
   switch (source.form) {
     case 'id':
-      return ({ metadata }, _args, at) =>
-        objectIdOf(at, { key: objectKey(metadata), uid: metadata.uid ?? '' })
+      return ({ metadata }, _args, at) => {
+        const id = objectIdOf(at, { key: objectKey(metadata), uid: metadata.uid ?? '' })
+        return at.past === undefined ? id : pastIdOf(id, at.past)
+      }
     case 'nameId':
       return ({ metadata }, _args, at) => nameIdOf(at, metadata)
     case 'clusterName':

@@ -108,7 +108,8 @@ export function rowWriter(
   if (members.length === 0) return ownFragment({ kind, type, fields: own, isWhole: true }, compiler)
   if (own.length > 0) add('', ownFragment({ kind, type, fields: own, isWhole: false }, compiler))
   if (!hasPast) return (run, part, id) => objectText(run, members, part, id)
-  return (run, part, id) => objectText(run, part.isPast === true ? pastMembers : members, part, id)
+  return (run, part, id) =>
+    objectText(run, part.past !== undefined ? pastMembers : members, part, id)
 }
 
 /** The fields of an object that its past states have as well, besides its own. */
@@ -292,7 +293,7 @@ function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
     variationBytes += bytes
     collect.grown(bytes)
   }
-  const select = (run: PlanRun, { cluster, isDirect }: KindView) => {
+  const select = (run: PlanRun, { cluster, isDirect, past }: KindView) => {
     const notes = [cluster]
     let charged = 0
     const found = new Map<FieldNode, FieldArguments>()
@@ -300,6 +301,7 @@ function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
       kind,
       cluster,
       isDirect: isDirect === true,
+      past,
       collect: { ...collect, grown },
       argumentsOf(field, node) {
         const args = knownArguments?.get(node) ?? new FieldArguments(field, node)

@@ -18,6 +18,7 @@ import {
 import { unusableValue } from '../../query/condition/argument-error.ts'
 import type { NameGate, Scope } from '../../query/condition/scope.ts'
 import { ClientError } from '../errors/client-error.ts'
+import type { PastMoment } from '../model/object-id.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterArguments, ClustersArguments } from '../schema/gateway-types.ts'
 import { leftOut, type ServedSchema } from '../served/served-schema.ts'
@@ -56,8 +57,8 @@ export interface KindView extends ClusterKind {
   readonly lacking?: IncompleteKind | undefined
   /** Whether the store holds only objects read from the API server for one operation, without the kind's indexes. */
   readonly isDirect?: true
-  /** Whether its objects are past states, which lead to no other objects. */
-  readonly isPast?: true
+  /** Of past states, which lead to no other objects: when they were. */
+  readonly past?: PastMoment
 }
 
 /** An existing object that the viewer may see. */

@@ -8,7 +8,7 @@
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
-import { decodeObjectId } from '../model/object-id.ts'
+import { decodeObjectId, readPastId } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
 import { type EntitiesArguments } from '../schema/protocol-fields.ts'
 import { printSchemaSdl } from '../schema/print-schema.ts'
@@ -67,8 +67,8 @@ export const queryValues = {
   can: (args: CanArguments, run: ReadRun): boolean | undefined => canAnywhere(run, args),
   gatewayClusters: (_args: unknown, run: ReadRun): readonly object[] => clusterStates(run),
   object(args: ObjectArguments, run: ReadRun): StoredObject | undefined {
-    const { id } = args
-    return isOfPast(args) ? readPastObject(run, decodeObjectId(id), args) : objectOf(run, id)
+    const { id, ...when } = args
+    return isOfPast(when) ? readPastObject(run, decodeObjectId(id), when) : objectOf(run, id)
   },
   /** An id that fails becomes null with an error; the others have their answers. */
   objects: ({ ids }: ObjectsArguments, run: ReadRun): readonly unknown[] =>
@@ -154,7 +154,10 @@ function kindsOfIds(
   ids: readonly unknown[],
   typeName?: string,
 ): readonly ClusterKind[] {
-  return ids.flatMap((id) => identityAt(served, String(id), typeName)?.at ?? [])
+  return ids.flatMap((given) => {
+    const id = String(given)
+    return readPastId(id) === undefined ? (identityAt(served, id, typeName)?.at ?? []) : []
+  })
 }
 
 /** The object with an `id`, which stands at `argument`. Throws as `identified` does, and `ArgumentError` if it has another type than `typeName`. */
@@ -164,7 +167,9 @@ export function objectOf(
   typeName?: string,
   argument?: string,
 ): StoredObject | undefined {
-  const named = identityAt(run.served, id, typeName)
+  const past = readPastId(id)
+  const named = identityAt(run.served, past?.id ?? id, typeName)
+  if (past !== undefined) return readPastObject(run, decodeObjectId(past.id), past)
   if (named === undefined) return undefined
   const { at, identity } = named
   return stored(identified(run, at, identity, argument))

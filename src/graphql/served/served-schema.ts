@@ -29,10 +29,17 @@ export interface ServedCluster {
   readonly since: Date
   /** Why it is not connected; of a connected one, why its source cannot be followed. */
   readonly problem: Error | undefined
+  /**
+   * The address of the gateway that holds the cluster. Absent: this one. `null`: none does at present. While this gateway
+   * loads a cluster to take it over, the one that holds it until then.
+   */
+  readonly holder?: string | null | undefined
 }
 
 /** Reports changes of the clusters. */
 export interface FleetChanges {
+  /** The address of this gateway, where gateways share the clusters. */
+  readonly address: string | undefined
   /**
    * Calls `listener` after clusters have come, gone, or changed their state, labels or source, once for all changes of
    * one moment. The served schema shows them by then. Returns a function that removes the listener.

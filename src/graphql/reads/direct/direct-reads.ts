@@ -23,6 +23,7 @@ import { boundedParallel } from '../../../lib/concurrency.ts'
 import { withDeadline } from '../../../lib/deadline.ts'
 import { unrestricted } from '../../../query/condition/scope.ts'
 import type { WorkBudget } from '../../../query/condition/work-budget.ts'
+import type { PastMoment } from '../../model/object-id.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import { isTokenFor } from '../../prepare/caller-server.ts'
 import type { ClusterKind, KindView, FoundObject } from '../../prepare/kind-view.ts'
@@ -533,8 +534,12 @@ export function storedObject(at: ClusterKind, object: KubernetesObject): StoredO
 }
 
 /** An object in a past state. Of a Secret, it has the keys. */
-export function pastObject(at: ClusterKind, object: KubernetesObject): StoredObject {
-  const part: KindView = { ...storedApart(at, [object], '', false), isPast: true }
+export function pastObject(
+  at: ClusterKind,
+  object: KubernetesObject,
+  past: PastMoment,
+): StoredObject {
+  const part: KindView = { ...storedApart(at, [object], '', false), past }
   const id = part.view.idOf(objectKey(object.metadata))
   if (id === undefined) throw new TypeError('a store has the object that it was given')
   return new StoredObject({ part, id })

@@ -9,16 +9,13 @@ import { isRecord } from '../../../lib/json.ts'
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { KubernetesObject } from '../../../kubernetes/object.ts'
-import type { ObjectIdentity } from '../../model/object-id.ts'
+import type { ObjectIdentity, PastMoment } from '../../model/object-id.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import { pastObject, type StoredObject } from '../direct/direct-reads.ts'
 import type { ReadRun } from '../read-run.ts'
 import { gapMessage, partOfObject, type PastIdentity, pastIdentity, timeOf } from './past-places.ts'
 
-export interface PastArguments {
-  readonly at?: string | null
-  readonly atVersion?: string | null
-}
+export type PastArguments = { readonly [M in keyof PastMoment]?: string | null }
 
 export function isOfPast({ at = null, atVersion = null }: PastArguments): boolean {
   return at !== null || atVersion !== null
@@ -42,15 +39,18 @@ export function readPastObject(
   if (!object.isAllowed) return undefined
   if (run.served.kindOf(identity.group, identity.kind) !== place.kind) throw notServed(place)
   const { group, resource } = place.kind.resource
-  const when: PastQuestion['at'] =
-    atVersion === null ? { timeMs: Date.parse(at ?? '') } : { resourceVersion: atVersion }
+  const timeMs = Date.parse(at ?? '')
+  const [when, past]: [PastQuestion['at'], PastMoment] =
+    atVersion === null
+      ? [{ timeMs }, { at: new Date(timeMs).toISOString() }]
+      : [{ resourceVersion: atVersion }, { atVersion }]
   const asked = { cluster: place.cluster, group, resource, key, ...(uid && { uid }), at: when }
   const found = run.direct.archive('objectAt', asked)
   switch (found?.state) {
     case undefined:
       return undefined
     case 'found':
-      return storedPast(run, place, found.text)
+      return storedPast(run, place, found.text, past)
     case 'absent':
       if (atVersion === null) return undefined
       throw noSuchVersion(place, atVersion)
@@ -59,12 +59,17 @@ export function readPastObject(
   }
 }
 
-function storedPast(run: ReadRun, place: ClusterKind, text: string): StoredObject {
+function storedPast(
+  run: ReadRun,
+  place: ClusterKind,
+  text: string,
+  past: PastMoment,
+): StoredObject {
   run.budget.spend('bytes', text.length)
   const object: unknown = JSON.parse(text)
   if (!isRecord(object)) throw new TypeError('a past object is no object')
   const { apiVersion, resource } = place.kind
-  return pastObject(place, { apiVersion, kind: resource.kind, ...object } as KubernetesObject)
+  return pastObject(place, { apiVersion, kind: resource.kind, ...object } as KubernetesObject, past)
 }
 
 /** An object whose UID nothing knows: it may have been before the archive, or in a gap of it. */
