@@ -34,7 +34,6 @@ import {
 import { checkedCoalesceMs } from '../live/followed-list.ts'
 import { collectFields } from '../plan/plan-compiler.ts'
 import { identityIn } from '../reads/list-arguments.ts'
-import { decodeResumeToken } from '../reads/resume-token.ts'
 import { followSourceOf } from '../schema/field-source.ts'
 import type { ClusterGap, Visibility } from '../schema/gateway-types.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
@@ -42,7 +41,9 @@ import { holderDocument, ownPrefix } from './holder-document.ts'
 import { type MergedContent, MergedList, type SelectedField } from './merged-content.ts'
 import { MergedChanges, MergedClusters, MergedCounts, MergedLogs } from './merged-totals.ts'
 import { MergedPage, MergedProblems } from './merged-windows.ts'
-import { encodeMergedToken, mergedTokenParts } from './merged-token.ts'
+import { encodeMergedToken, partsToResume } from './merged-token.ts'
+import type { FollowHolder, RoutedOperation } from './over-gateways.ts'
+import { routedFields } from './routes.ts'
 import { failureOf, gapsOf, type Holder, Part } from './merged-part.ts'
 import { earliest, joinedGaps, leastVisible, maxFacetValues } from './merged-values.ts'
 
@@ -73,12 +74,33 @@ export interface MergedSubscription {
 interface HolderRequest {
   readonly query: string
   readonly variables: Readonly<Record<string, unknown>>
-  readonly clusters: readonly string[]
 }
 
 /** The frames. Throws `ClientError` and `ArgumentError` for what no frame could answer. */
 export function mergedFrames(of: MergedSubscription): FrameStream {
   return new MergedFrames(of)
+}
+
+/** The frames of an operation with one root field: see {@link mergedFrames}. */
+export function framesOfHolders(
+  { document, operation, variables, request, fields: [root], limits }: RoutedOperation,
+  follow: FollowHolder,
+  served: () => ServedSchema,
+): FrameStream {
+  if (root?.field === undefined) throw new TypeError('a subscription has one field')
+  const { key, nodes, field, args } = root
+  return mergedFrames({
+    document,
+    operation,
+    variables,
+    inputs: request.variables ?? {},
+    field: { key, nodes, field, args },
+    limits,
+    served,
+    holderOf: (cluster) => served().members.get(cluster)?.holder,
+    clusters: (now) => routedFields({ served: now, document, operation, variables })[0]?.clusters,
+    follow,
+  })
 }
 
 /** A part that replaces another one is shown once all of its clusters are there again, or after so long. */
@@ -134,10 +156,7 @@ class MergedFrames extends FrameStream {
       nodes: field.nodes,
       type,
       args: field.args,
-      pageSize:
-        'first' in field.args
-          ? pageSizeOf(bounds, limits.maxPageSize).size
-          : pageSizeOf({}, limits.maxPageSize).size,
+      pageSize: pageSizeOf(bounds, limits.maxPageSize).size,
       collect: (nodes, name) =>
         collectFields(
           nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
@@ -233,7 +252,10 @@ class MergedFrames extends FrameStream {
   #begin(): void {
     const { resumeFrom } = this.#of.field.args
     const divided = this.#divided(this.#clusters.map((cluster) => ({ cluster, group: '' })))
-    const tokens = typeof resumeFrom === 'string' ? this.#tokensOf(resumeFrom) : undefined
+    const tokens =
+      typeof resumeFrom === 'string'
+        ? partsToResume(resumeFrom, this.#clusters, (name) => this.#holderOf(name))
+        : undefined
     if (tokens !== undefined && this.#content.isResumable) {
       this.#isResuming = true
       this.#resets = false
@@ -246,28 +268,6 @@ class MergedFrames extends FrameStream {
       })
     } else this.#parts = divided
     for (const part of this.#parts) this.#open(part)
-  }
-
-  #tokensOf(text: string):
-    | readonly {
-        readonly clusters: readonly string[]
-        readonly holder: Holder
-        readonly token: string
-      }[]
-    | undefined {
-    const parts = mergedTokenParts(text, this.#clusters)
-    if (parts === undefined) {
-      // Throws for a text that is no token.
-      decodeResumeToken(text)
-      const [holder, ...others] = new Set(this.#clusters.map((name) => this.#holderOf(name)))
-      return others.length === 0 ? [{ clusters: this.#clusters, holder, token: text }] : undefined
-    }
-    const held = parts.map((part) => ({
-      ...part,
-      holders: new Set(part.clusters.map((name) => this.#holderOf(name))),
-    }))
-    if (held.length === 0 || held.some(({ holders }) => holders.size !== 1)) return undefined
-    return held.map(({ clusters, token, holders: [holder] }) => ({ clusters, holder, token }))
   }
 
   #holderOf(cluster: string): Holder {
@@ -365,8 +365,8 @@ class MergedFrames extends FrameStream {
         own.has(identityIn(`ids[${at}]`, String(id)).cluster),
       )
     }
-    const { clusters, holder } = part
-    const request = { query: this.#query, variables, clusters }
+    const { holder } = part
+    const request = { query: this.#query, variables }
     const opened = (stream: FrameStream): void => {
       if (part.tries !== tries || this.isClosed) return stream.close()
       part.stream = stream

@@ -6,6 +6,8 @@
  */
 
 import { encodeFields, fieldsOf, isText } from '../../query/page/cursor.ts'
+import { decodeResumeToken } from '../reads/resume-token.ts'
+import type { Holder } from './merged-part.ts'
 import { joinedHash } from '../prepare/viewer-access.ts'
 
 /** The clusters that a gateway answers for, and its token for them. */
@@ -35,8 +37,31 @@ export function encodeMergedToken(parts: readonly TokenPart[]): string {
   return token.length > maxLength ? none : token
 }
 
+/** A part of a token, and who holds all of its clusters now. */
+type HeldPart = TokenPart & { readonly holder: Holder }
+
+/**
+ * The parts that a token leads to, for a list of these clusters; `undefined` if the list must begin anew. Throws
+ * `ArgumentError` for a text that is no token.
+ */
+export function partsToResume(
+  text: string,
+  clusters: readonly string[],
+  holderOf: (cluster: string) => Holder,
+): readonly HeldPart[] | undefined {
+  const parts = mergedTokenParts(text, clusters)
+  // The token of a gateway that held all.
+  if (parts === undefined && decodeResumeToken(text) === undefined) return undefined
+  const held = (parts ?? [{ clusters, token: text }]).map((part) => ({
+    ...part,
+    holders: new Set(part.clusters.map(holderOf)),
+  }))
+  if (held.length === 0 || held.some(({ holders }) => holders.size !== 1)) return undefined
+  return held.map(({ holders: [holder], ...part }) => ({ ...part, holder }))
+}
+
 /** The parts of a token for these clusters; `undefined` for any other text. */
-export function mergedTokenParts(
+function mergedTokenParts(
   text: string,
   clusters: readonly string[],
 ): readonly TokenPart[] | undefined {

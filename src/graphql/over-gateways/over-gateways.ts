@@ -24,6 +24,7 @@ import { type OperationDocuments, problemOfVariables } from '../documents/operat
 import { ClientError, clientResult, withoutTransportDetails } from '../errors/client-error.ts'
 import type { PlannedOperations, SubscriptionOrigin } from '../live/planned-subscriptions.ts'
 import { FailedStream } from '../live/value-streams.ts'
+import { isOverClusters } from '../prepare/kind-view.ts'
 import { queryLane, turns } from '../prepare/user-shares.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
@@ -54,7 +55,12 @@ export type FollowHolder = (holder: Holder, request: PeerRequest) => Promise<Fra
 /** Make one operation over several gateways: see `merged-answer.ts` and `merged-frames.ts`. */
 export interface Merging {
   readonly answer: (operation: RoutedOperation, ask: AskHolder) => Promise<string>
-  readonly frames: (operation: RoutedOperation, follow: FollowHolder) => Promise<FrameStream>
+  /** `served`: at present. Throws `ClientError` and `ArgumentError`. */
+  readonly frames: (
+    operation: RoutedOperation,
+    follow: FollowHolder,
+    served: () => ServedSchema,
+  ) => FrameStream
 }
 
 /** The caller of an operation. `mayWrite`: whether it may be a mutation or a drain; not by GET. */
@@ -139,7 +145,7 @@ export class OverGateways implements PlannedOperations {
     }
     this.#report(route.operation, startedMs, codes())
     if (stream.end?.form === 'failed') return stream
-    const forget = this.#followHolder(route.operation, stream)
+    const forget = route.form === 'forward' ? this.#followHolder(route.operation, stream) : () => {}
     stream.onLeft(() => {
       forget()
       const { observer } = this.#options
@@ -174,13 +180,16 @@ export class OverGateways implements PlannedOperations {
     if (operation === undefined) return undefined
     const { fields } = operation
     const holders = new Set(fields.flatMap((field) => [...field.holders.keys()]))
-    if (holders.size === 0 || (holders.size === 1 && holders.has(undefined))) return undefined
+    const isHere = holders.size === 0 || (holders.size === 1 && holders.has(undefined))
+    // Its clusters may go to other gateways while it is followed.
+    const isFollowed = isFollowedOver(operation) && request.explains !== true
+    const isNamed = origin.viewer === undefined || origin.sent !== undefined
+    if (isFollowed && isNamed) return { form: 'merge', operation }
+    if (isHere) return undefined
     const isWrite = writes(operation)
     // The gateway that is asked refuses writes by GET.
     if (isWrite && origin.mayWrite !== true) return undefined
-    if (origin.viewer !== undefined && origin.sent === undefined) {
-      return { form: 'refuse', operation, error: unnamed() }
-    }
+    if (!isNamed) return { form: 'refuse', operation, error: unnamed() }
     const [holder] = holders
     if (holders.size === 1 && holder !== undefined) return { form: 'forward', holder, operation }
     const isExplained = request.explains === true
@@ -271,10 +280,13 @@ export class OverGateways implements PlannedOperations {
         case 'forward':
           return peers.follow(route.holder, operation.request, origin)
         case 'merge':
-          return await merging.frames(operation, async (holder, asked) =>
-            holder === undefined
-              ? await plans.subscribe(asked, origin)
-              : peers.follow(holder, asked, origin),
+          return merging.frames(
+            operation,
+            async (holder, asked) =>
+              holder === undefined
+                ? await plans.subscribe(asked, origin)
+                : peers.follow(holder, asked, origin),
+            this.#options.served,
           )
       }
     } catch (error) {
@@ -330,6 +342,14 @@ function reportOf(
 
 function codesOf(errors: readonly GraphQLError[]): readonly string[] {
   return [...new Set(errors.map(({ extensions }) => String(extensions['code'])))]
+}
+
+/** Whether an operation is a subscription over clusters, however many. */
+function isFollowedOver({ operation, fields: [root, ...others] }: RoutedOperation): boolean {
+  if (operation.operation !== OperationTypeNode.SUBSCRIPTION || others.length > 0) return false
+  if (root?.field === undefined || root.clusters === undefined) return false
+  const { form } = fieldSourceOf(root.field)
+  return isOverClusters(root.args) || form === 'objectsFrames' || form === 'clusterFrames'
 }
 
 /** Whether an operation changes something: it is sent once. */
