@@ -447,10 +447,11 @@ class RunningGateway implements OpenedGateway {
       documents,
       live: {
         subscribe: async ({ document, ...request }, origin) => {
-          const far = await others?.followElsewhere({ ...request, query: textOf(document) }, origin)
-          const near = (): Promise<FrameStream> =>
+          const own = (): Promise<FrameStream> =>
             subscriptions.subscribeTo({ ...request, document }, origin)
-          return resultsOf(far ?? (await near()))
+          if (others === undefined) return resultsOf(await own())
+          const asked = { ...request, query: textOf(document) }
+          return resultsOf(await others.follow(asked, origin, own))
         },
       },
       elsewhere:
@@ -479,7 +480,10 @@ class RunningGateway implements OpenedGateway {
         address,
         peers: this.#peers,
         plans,
-        refused: (request, origin) => textBySteps(steps, request, origin),
+        refused: (request, origin) => {
+          const { clusters, explains: explain = false } = request
+          return textBySteps(steps, request, { ...origin, clusters, explain, isOwn: true })
+        },
         merging,
         requireViewer,
         observer,
