@@ -33,7 +33,6 @@ import {
 } from '../graphql/live/planned-subscriptions.ts'
 import { OpenSubscriptions } from '../graphql/live/open-subscriptions.ts'
 import type { GatewayExtension } from '../graphql/extensions/extension.ts'
-import { ClientError } from '../graphql/errors/client-error.ts'
 import { OperationDocuments } from '../graphql/documents/operation-documents.ts'
 import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
 import { operationPlugin, OperationSteps, textOf } from '../graphql/answer/execution.ts'
@@ -333,10 +332,11 @@ export async function openGateway(given: GatewayOptions): Promise<OpenedGateway>
   return new RunningGateway(options, packageSdl, user, archiving)
 }
 
-const notMerged = (): Promise<never> =>
-  Promise.reject(new ClientError('UNSUPPORTED', 'clusters of several gateways are not merged yet'))
-
-const merging: Merging = { answer: notMerged, frames: notMerged }
+/** This gateway's own part. */
+const merging: Merging = {
+  answer: ({ request }, ask) => ask(undefined, request),
+  frames: ({ request }, follow) => follow(undefined, request),
+}
 
 const defaultFragmentBytes = heapShare('texts', 64 << 20)
 
