@@ -201,9 +201,12 @@ type DocumentLine =
   | { readonly name: string; readonly schema: OpenApiSchema }
   | Pick<KindSchema, 'madeOf' | 'kinds' | 'held'>
 
+function lineOf(line: DocumentLine): string {
+  return JSON.stringify(line)
+}
+
 /** A text from which {@link documentOfTextInSteps} makes an equal document: a line of JSON for each part. */
 export function* documentTextInSteps(document: OpenApiDocument): Generator<void, string> {
-  const lineOf = (line: DocumentLine): string => JSON.stringify(line)
   const lines = [lineOf({ info: document.info })]
   for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) {
     lines.push(lineOf({ name, schema }))
