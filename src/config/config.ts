@@ -206,8 +206,16 @@ function problemsBetween(config: Config): readonly string[] {
   const isUnaddressed =
     auth.mode === 'oidc-login' && server.publicUrl === undefined && !isLoopback(server.host)
   const untrusting = auth.mode === 'request-header' && server.tlsClientCa === undefined
+  const isSessionless =
+    share.address !== undefined &&
+    auth.mode === 'oidc-login' &&
+    auth.login?.sessionSecretFile === undefined
   const isSharedByNone = share.address !== undefined && !/^postgres(ql)?:/.test(archive.url ?? '')
   const byPostgres = 'only by a Postgres that all of them reach: postgres://…'
+  const reviewing = clusters.findIndex(({ name }) => name === (auth.cluster ?? names[0]))
+  const areReviewed = share.address !== undefined && auth.mode === 'token-review'
+  const isReviewedByOne = areReviewed && reviewing >= 0 && clusters[reviewing]?.everywhere !== true
+  const byAll = 'must be true: each gateway reviews tokens by this cluster (auth.mode token-review)'
   const address = 'needs the address at which browsers see the gateway'
   const trust = 'trusts only callers with a certificate of this CA'
   return [
@@ -217,7 +225,13 @@ function problemsBetween(config: Config): readonly string[] {
     ...(isSharedByNone
       ? [`archive.url: gateways share clusters (share.address) ${byPostgres}`]
       : []),
+    ...(isReviewedByOne ? [`clusters[${reviewing}].everywhere ${byAll}`] : []),
     ...(isUnaddressed ? [`server.publicUrl: auth.mode oidc-login ${address}`] : []),
+    ...(isSessionless
+      ? [
+          "auth.login.sessionSecretFile: gateways that share clusters must read each other's sessions",
+        ]
+      : []),
     ...(untrusting ? [`server.tlsClientCa: auth.mode request-header ${trust}`] : []),
   ]
 }

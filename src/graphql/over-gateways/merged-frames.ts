@@ -83,12 +83,13 @@ export function mergedFrames(of: MergedSubscription): FrameStream {
 
 /** The frames of an operation with one root field: see {@link mergedFrames}. */
 export function framesOfHolders(
-  { document, operation, variables, request, fields: [root], limits }: RoutedOperation,
+  { fields: [root], request, limits, ...routed }: RoutedOperation,
   follow: FollowHolder,
   served: () => ServedSchema,
 ): FrameStream {
   if (root?.field === undefined) throw new TypeError('a subscription has one field')
   const { key, nodes, field, args } = root
+  const { document, operation, variables } = routed
   return mergedFrames({
     document,
     operation,
@@ -98,7 +99,7 @@ export function framesOfHolders(
     limits,
     served,
     holderOf: (cluster) => served().members.get(cluster)?.holder,
-    clusters: (now) => routedFields({ served: now, document, operation, variables })[0]?.clusters,
+    clusters: (now) => routedFields({ ...routed, served: now })[0]?.clusters,
     follow,
   })
 }
