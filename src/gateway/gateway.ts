@@ -48,6 +48,7 @@ import {
   type WriteLimits,
   WriteQuota,
 } from '../graphql/writes/write-limits.ts'
+import { mergedAnswer } from '../graphql/over-gateways/merged-answer.ts'
 import { type Merging, OverGateways } from '../graphql/over-gateways/over-gateways.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { reflectorChecks } from '../informer/reflector/reflector-options.ts'
@@ -336,7 +337,7 @@ export async function openGateway(given: GatewayOptions): Promise<OpenedGateway>
 const notMerged = (): Promise<never> =>
   Promise.reject(new ClientError('UNSUPPORTED', 'clusters of several gateways are not merged yet'))
 
-const merging: Merging = { answer: notMerged, frames: notMerged }
+const merging: Merging = { answer: mergedAnswer, frames: notMerged }
 
 const defaultFragmentBytes = heapShare('texts', 64 << 20)
 
