@@ -1,7 +1,7 @@
 /*
  * One answer to a query over the clusters of several gateways. Each holder is asked for its clusters at once, this gateway by
  * its own plan, with the root fields that concern it. A root field about clusters of one holder is taken as it comes; the parts
- * of the others are merged (`merged-connection.ts`, `merged-values.ts`).
+ * of the others are merged (`merged-connection.ts`, `merged-roots.ts`).
  *
  * The clusters of a holder that does not answer are asked of this gateway's own plan, which says of each field what it lacks
  * without them, as it does of a cluster that cannot be reached. An operation that a holder refuses as a whole, because it
@@ -28,7 +28,7 @@ import {
   type MergedField,
   MergeMeans,
 } from './merged-field.ts'
-import { MergedClusters, MergedCompletions, MergedItems, MergedLogs } from './merged-values.ts'
+import { MergedClusters, MergedCompletions, MergedItems, MergedLogs } from './merged-roots.ts'
 import type { AskHolder, RoutedOperation } from './over-gateways.ts'
 import type { PeerRequest } from './peers.ts'
 import type { Holder, RoutedField } from './routes.ts'
