@@ -159,6 +159,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
         log,
         failures,
         clusters: () => [...this.#shared],
+        claim: (cluster) => archiving.claim(cluster),
         loading: (cluster) => this.#loading(cluster, isLoaded),
         changed: () => {
           void this.#reconcile(this.#stop.signal)
