@@ -347,10 +347,16 @@ export class KindRecording implements ArchivedResource {
   ): void {
     const to = this.#writtenTo
     if (to !== undefined) {
-      if (!isBefore(to, position)) return
+      const order = compareResourceVersions(position, to)
+      if (order === undefined) {
+        this.#fallBehind()
+        this.#wakeUp()
+        return
+      }
+      if (order <= 0) return
       this.#writtenTo = undefined
-      const isNew = ({ object }: Change) =>
-        isBefore(to, resourceVersion(object.metadata.resourceVersion ?? ''))
+      const isNew = ({ object, finalStateKnown }: Change) =>
+        !finalStateKnown || isBefore(to, resourceVersion(object.metadata.resourceVersion ?? ''))
       this.#gather(position, changes.filter(isNew), nowMs, afterMs)
       return
     }
