@@ -34,6 +34,7 @@ import {
   type SourceState,
 } from './sources/cluster-source.ts'
 import type { Archiving, FormOf } from './archiving.ts'
+import { PublishedApis } from './published-apis.ts'
 import { RemoteMember } from './remote-member.ts'
 import { type Loading, type ShareOptions, Sharing } from './sharing.ts'
 import { DirectorySource, type DirectorySourceOptions } from './sources/directory-source.ts'
@@ -121,6 +122,9 @@ interface FleetParts {
 export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   /** Who holds what, where gateways share the clusters. */
   readonly sharing: Sharing | undefined
+  /** What the holders of clusters publish, where gateways share them. */
+  readonly #published: PublishedApis | undefined
+  #publishing: Promise<void> | undefined
   readonly #options: FleetOptions
   readonly #log: GatewayLog
   readonly #failures: FailureLog
@@ -166,6 +170,13 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
           this.#tell()
         },
       })
+      this.#published = new PublishedApis({
+        archive: archiving.archive,
+        held: () =>
+          this.here.filter(({ name, holder }) => holder === undefined && this.#shared.has(name)),
+        changed: (clusters, apis) => this.#othersPublished(clusters, apis),
+        log,
+      })
     }
     this.#sources = clusterSources.map((source) =>
       source.type === 'directory'
@@ -210,6 +221,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
    * with the signal's reason.
    */
   async connect(signal: AbortSignal): Promise<void> {
+    this.#publishing = this.#published?.run(this.#stop.signal)
     await this.sharing?.start()
     await this.#untilConnected(this.#reconcile(signal), signal)
     const clusters = this.#members.map(({ cluster }) => cluster)
@@ -226,6 +238,17 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     )
     const connecting = this.here.map((member) => member.connect(signal))
     await this.#untilConnected(Promise.all(connecting), signal)
+    const remote = this.#members.filter(({ holder }) => typeof holder === 'string')
+    const known = this.#published?.known(remote.map(({ name }) => name))
+    await withDeadline(
+      'reading what others serve',
+      known ?? Promise.resolve(),
+      startDeadlineMs,
+      signal,
+    ).catch((error: Error) => {
+      signal.throwIfAborted()
+      this.#log.warn(`${error.message}; the kinds of their clusters are served when they are known`)
+    })
   }
 
   /** Waits until all clusters have answered. After the deadline, waits on only if none has. */
@@ -304,6 +327,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     await this.sharing?.[Symbol.asyncDispose]()
     await this.#configuring
     await Promise.all(this.#following)
+    await this.#publishing
     await Promise.all(this.#members.map((member) => member[Symbol.asyncDispose]()))
   }
 
@@ -453,12 +477,20 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     return `${definition.uid} ${definition.generation}`
   }
 
+  /** The API of a cluster that this gateway does not read itself is a part of the schema as it was published. */
+  #othersPublished(clusters: ReadonlySet<string>, apis: ReadonlySet<string>): void {
+    const read = this.#members.filter(({ cluster }) => cluster.state !== 'connected')
+    if (read.some(({ name }) => apis.has(name))) void this.#changed?.()
+    else if (read.some(({ name }) => clusters.has(name))) this.#tell()
+  }
+
   /** Calls the listeners soon, once for all changes of one tick. */
   #tell(): void {
     if (this.#isTelling) return
     this.#isTelling = true
     setImmediate(() => {
       this.#isTelling = false
+      this.#published?.tell()
       for (const listener of this.#listeners) listener()
     })
   }
@@ -478,6 +510,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
         const [first] = this.#members
         return first?.name === name && first.isConfigured
       },
+      published: (name) => this.#published?.of(name)?.api,
       holder: (name) => {
         if (this.sharing === undefined || !this.#shared.has(name)) return undefined
         // What nobody serves is answered from these caches, as far as they are loaded.
@@ -491,6 +524,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     return new RemoteMember(cluster, {
       ...this.#memberOptions,
       holder: (name) => this.sharing?.holderOf(name) ?? null,
+      published: (name) => this.#published?.of(name),
     })
   }
 

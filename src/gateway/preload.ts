@@ -63,17 +63,20 @@ export class Preload implements Disposable {
       (kind) => this.#listFields.has(kind.listField) || this.#isKept(kind, served),
     )
     this.#kinds = [...clusters.values()].flatMap((cluster) =>
-      wanted
-        .filter(({ resource }) => cluster.serves(resource))
-        .flatMap(({ resource, listField }) => {
-          try {
-            return [{ cluster: cluster.name, listField, lease: cluster.acquire(resource) }]
-          } catch (error) {
-            if (!(error instanceof UnreadableResourceError)) throw error
-            this.#log.warn(error.message, { cluster: cluster.name, ...codeOf(error) })
-            return []
-          }
-        }),
+      // Another gateway loads those that it holds.
+      cluster.connection.state !== 'connected'
+        ? []
+        : wanted
+            .filter(({ resource }) => cluster.serves(resource))
+            .flatMap(({ resource, listField }) => {
+              try {
+                return [{ cluster: cluster.name, listField, lease: cluster.acquire(resource) }]
+              } catch (error) {
+                if (!(error instanceof UnreadableResourceError)) throw error
+                this.#log.warn(error.message, { cluster: cluster.name, ...codeOf(error) })
+                return []
+              }
+            }),
     )
     for (const { lease } of before) lease[Symbol.dispose]()
   }

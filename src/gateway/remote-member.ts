@@ -1,20 +1,23 @@
 /*
- * A cluster of the fleet that another gateway holds: it has a description and no connection, so its caches hold nothing.
+ * A cluster of the fleet that another gateway holds, or none at present. Its description is that of the configuration, its
+ * state and its API are as its holder has published them (`published-apis.ts`). It has no connection and no informers: its
+ * cache only says which kinds the cluster serves, and a read that reaches it fails with the address of the holder.
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import { ClusterAccess } from '../access/cluster-access.ts'
-import type { AccessLimits } from '../access/access-reviews.ts'
 import type { ClusterCache } from '../cache/cluster-cache.ts'
 import type { ServedCluster } from '../graphql/served/served-schema.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import type { ApiDescription } from './api-description.ts'
 import type { Cluster } from './cluster-member.ts'
+import type { PublishedState } from './published-apis.ts'
 import { type ClusterLabels, configuration, type SourcedCluster } from './sources/cluster-source.ts'
 
 interface RemoteMemberOptions {
-  readonly access: AccessLimits
   /** The address of the gateway that serves the cluster; `null`: none does. */
-  readonly holder: (cluster: string) => string | null | undefined
+  readonly holder: (cluster: string) => string | null
+  /** What its holder has published. */
+  readonly published: (cluster: string) => PublishedState | undefined
   /** Called after the labels or the source has changed. */
   readonly stateChanged: () => void
   readonly cache: (cluster: Cluster, described: SourcedCluster) => ClusterCache
@@ -23,31 +26,34 @@ interface RemoteMemberOptions {
 export class RemoteMember implements AsyncDisposable, ServedCluster {
   readonly name: string
   readonly cache: ClusterCache
-  readonly access: ClusterAccess
-  readonly cluster: Cluster
-  readonly since: Date = new Date()
-  readonly problem: Error | undefined = undefined
+  /** Its holder decides who may see what. */
+  readonly access = undefined
   readonly #options: RemoteMemberOptions
+  readonly #madeAt = new Date()
   #described: SourcedCluster
 
   constructor(described: SourcedCluster, options: RemoteMemberOptions) {
-    const { name } = described
-    const error = new CodedError('CLUSTER_UNREACHABLE', `another gateway holds cluster ${name}`)
-    this.name = name
+    this.name = described.name
     this.#described = described
     this.#options = options
-    this.cluster = { name, state: 'unreachable', error }
     this.cache = options.cache(this.cluster, described)
-    this.access = new ClusterAccess({
-      cluster: name,
-      isDefault: () => false,
-      connection: () => {
-        throw error
+    const error = (): Error => this.#elsewhere
+    // The holder may be another one by the next read.
+    this.cache.connect({
+      state: 'unreachable',
+      get error() {
+        return error()
       },
-      limits: options.access,
-      reflector: {},
-      failed: () => undefined,
     })
+  }
+
+  get cluster(): Cluster {
+    return { name: this.name, state: 'unreachable', error: this.#elsewhere }
+  }
+
+  /** What the schema is made of. */
+  get api(): ApiDescription | undefined {
+    return this.#published?.api
   }
 
   get labels(): ClusterLabels {
@@ -63,11 +69,19 @@ export class RemoteMember implements AsyncDisposable, ServedCluster {
   }
 
   get holder(): string | null {
-    return this.#options.holder(this.name) ?? null
+    return this.#options.holder(this.name)
   }
 
   get state(): ServedCluster['state'] {
-    return this.holder === null ? 'UNREACHABLE' : 'CONNECTED'
+    return this.holder === null ? 'UNREACHABLE' : (this.#published?.state ?? 'CONNECTED')
+  }
+
+  get since(): Date {
+    return this.#published?.since ?? this.#madeAt
+  }
+
+  get problem(): Error | undefined {
+    return this.holder === null ? this.#elsewhere : this.#published?.problem
   }
 
   /** Adopts a newer description. */
@@ -80,7 +94,20 @@ export class RemoteMember implements AsyncDisposable, ServedCluster {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.access[Symbol.asyncDispose]()
     await this.cache[Symbol.asyncDispose]()
+  }
+
+  get #published(): PublishedState | undefined {
+    return this.#options.published(this.name)
+  }
+
+  /** Why this gateway cannot read it. */
+  get #elsewhere(): CodedError {
+    const { name, holder } = this
+    const problem =
+      holder === null
+        ? `no gateway holds the cluster ${name} at present`
+        : `the gateway ${holder} holds the cluster ${name}`
+    return new CodedError('CLUSTER_UNREACHABLE', problem, { hint: 'try again in a moment' })
   }
 }

@@ -69,6 +69,7 @@ export interface ServedSchema {
   /** How the fleet describes the clusters, by name. */
   readonly members: ReadonlyMap<string, ServedCluster>
   readonly fleet: FleetChanges
+  /** Of the clusters that this gateway holds. */
   readonly access: ReadonlyMap<string, ClusterAccess>
   /** What was; absent if the gateway keeps no archive. */
   readonly archive?: ArchiveReads | undefined
