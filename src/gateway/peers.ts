@@ -299,7 +299,8 @@ function answered(peer: Peer, sent: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     let isConnected = false
     sent.once('socket', (socket) => {
-      if (!socket.connecting) isConnected = true
+      isConnected = !socket.connecting
+      if (isConnected) return
       socket.once(peer.isSecure ? 'secureConnect' : 'connect', () => void (isConnected = true))
     })
     sent.once('response', resolve)

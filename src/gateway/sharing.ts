@@ -22,8 +22,9 @@ import { archivePlace, type ArchiveOptions } from '../archive/archive-options.ts
 import { sleep } from '../lib/backoff.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { InvalidOptionError } from '../lib/options.ts'
-import type { FleetOptions } from './fleet.ts'
 import type { FailureLog, GatewayLog } from './observers.ts'
+import type { DirectorySourceOptions } from './sources/directory-source.ts'
+import type { HubSourceOptions } from './sources/hub-source.ts'
 
 /** How this gateway shares the clusters with others. */
 export interface ShareOptions {
@@ -307,8 +308,11 @@ export function checkShare({
   archive,
   clusters,
   clusterSources = [],
-}: Pick<FleetOptions, 'share' | 'clusters' | 'clusterSources'> & {
+}: {
+  readonly share?: ShareOptions
   readonly archive?: Pick<ArchiveOptions, 'url'>
+  readonly clusters: readonly { readonly name: string; readonly everywhere?: boolean }[]
+  readonly clusterSources?: readonly (DirectorySourceOptions | HubSourceOptions)[]
 }): void {
   if (share?.address === undefined) return
   if (archive === undefined || archivePlace(archive.url).form !== 'postgres') {

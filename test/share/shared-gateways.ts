@@ -27,7 +27,7 @@ export interface SharingGateway extends ServedGateway {
   readonly address: string
 }
 
-export interface SharingProgram {
+export interface SharingProgram extends Pick<ServedGateway, 'url'> {
   readonly program: ExampleProcess
   readonly address: string
 }
@@ -102,7 +102,7 @@ export class SharedGateways implements AsyncDisposable {
     })
     this.#stack.use(program)
     await program.printed('informerql answers at')
-    return { program, address }
+    return { program, address, url: `${address}/graphql` }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -112,11 +112,9 @@ export class SharedGateways implements AsyncDisposable {
 
 /** By cluster, the address of its holder, as a gateway knows it by itself: gateways ask no other one what another has sent. */
 export async function holdersBy({
-  address,
-}: {
-  readonly address: string
-}): Promise<Readonly<Record<string, string | null>>> {
-  const response = await fetch(`${address}/graphql`, {
+  url,
+}: Pick<ServedGateway, 'url'>): Promise<Readonly<Record<string, string | null>>> {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'informerql-forwarded': 'http://127.0.0.1:1' },
     body: JSON.stringify({ query: '{ gatewayClusters { name holder } }' }),

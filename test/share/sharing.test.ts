@@ -26,7 +26,7 @@ describe('gateways that share clusters', needsPostgres, () => {
 
   /** Waits until all gateways agree that each cluster is held by one of these, and each of these holds one. */
   async function settled(
-    gateways: readonly { readonly address: string }[],
+    gateways: readonly Pick<ServedGateway, 'url'>[],
     addresses: readonly string[],
   ): Promise<Holders> {
     const all = async (): Promise<readonly string[]> => {
@@ -91,8 +91,8 @@ describe('gateways that share clusters', needsPostgres, () => {
   }, 240_000)
 
   it('what a killed gateway held is taken over, also in the archive', async () => {
-    const { program, address } = await shared.program()
-    const two = await settled([a, { address }], [a.address, address])
+    const { program, address, url } = await shared.program()
+    const two = await settled([a, { url }], [a.address, address])
     const [moved = ''] = shared.names.filter((name) => two[name] === address)
     program.signal('SIGKILL')
     await program.ended
@@ -107,21 +107,21 @@ describe('gateways that share clusters', needsPostgres, () => {
   }, 240_000)
 
   it('a gateway that is to end hands its clusters over before it does', async () => {
-    const { program, address } = await shared.program()
-    await settled([a, { address }], [a.address, address])
+    const { program, address, url } = await shared.program()
+    await settled([a, { url }], [a.address, address])
     program.signal('SIGTERM')
     await program.ended
     expect(new Set(Object.values(await holdersBy(a)))).toEqual(new Set([a.address]))
   }, 240_000)
 
   it('a gateway that stood still no longer holds what others have taken over, and joins again', async () => {
-    const { program, address } = await shared.program()
-    const two = await settled([a, { address }], [a.address, address])
+    const { program, address, url } = await shared.program()
+    const two = await settled([a, { url }], [a.address, address])
     program.signal('SIGSTOP')
     await settled([a], [a.address])
     program.signal('SIGCONT')
     // They agree again: first that all is with the other one, then as before.
-    expect(await settled([a, { address }], [a.address, address])).toEqual(two)
+    expect(await settled([a, { url }], [a.address, address])).toEqual(two)
     program.signal('SIGTERM')
     await program.ended
   }, 240_000)
