@@ -22,8 +22,9 @@ import { archivePlace, type ArchiveOptions } from '../archive/archive-options.ts
 import { sleep } from '../lib/backoff.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { InvalidOptionError } from '../lib/options.ts'
-import type { FleetOptions } from './fleet.ts'
 import type { FailureLog, GatewayLog } from './observers.ts'
+import type { DirectorySourceOptions } from './sources/directory-source.ts'
+import type { HubSourceOptions } from './sources/hub-source.ts'
 
 /** How this gateway shares the clusters with others. */
 export interface ShareOptions {
@@ -50,6 +51,8 @@ export interface SharingParts {
   /** The clusters that gateways share, as this one knows them. */
   readonly clusters: () => readonly string[]
   readonly loading: (cluster: string) => Loading
+  /** Called again and again after a cluster was taken over: its former holder may have let go of it. */
+  readonly claim: (cluster: string) => void
   /** Called after something about any cluster has changed. */
   readonly changed: () => void
 }
@@ -61,6 +64,8 @@ const takeMs = 250
 const graceMs = 9_000
 /** How long the former holder of a cluster is waited with until the caches of the next one are loaded. */
 const loadDeadlineMs = 60_000
+/** How long after it was taken over a cluster may still be written by its former holder. */
+const claimMs = 20_000
 const startDeadlineMs = 10_000
 const leaveDeadlineMs = 15_000
 
@@ -79,6 +84,8 @@ export class Sharing implements AsyncDisposable {
   #wanted = new Map<string, string | undefined>()
   /** Since when clusters are being loaded to be taken over. */
   readonly #loadingSinceMs = new Map<string, number>()
+  /** When clusters were taken over. */
+  readonly #takenMs = new Map<string, number>()
   #isLeaving = false
   /** Since when the rows have been read without a pause in which this gateway's own could end. */
   #contactSinceMs = 0
@@ -271,8 +278,12 @@ export class Sharing implements AsyncDisposable {
 
   /** Takes the clusters over that this gateway should serve, once it can: at once if nobody serves them. */
   async #takeOver(): Promise<void> {
-    const { clusters, loading, archive, log, changed } = this.#parts
+    const { clusters, loading, archive, log, changed, claim } = this.#parts
     const nowMs = performance.now()
+    for (const [cluster, takenMs] of this.#takenMs) {
+      if (nowMs - takenMs > claimMs) this.#takenMs.delete(cluster)
+      else claim(cluster)
+    }
     const waiting = clusters().filter(
       (one) => this.#wantedOf(one) === this.address && this.#holders?.get(one) !== this.address,
     )
@@ -297,6 +308,7 @@ export class Sharing implements AsyncDisposable {
         cluster,
       })
       this.#loadingSinceMs.delete(cluster)
+      this.#takenMs.set(cluster, performance.now())
     }
     this.#holders = new Map([
       ...(this.#holders ?? []),
@@ -318,8 +330,11 @@ export function checkShare({
   archive,
   clusters,
   clusterSources = [],
-}: Pick<FleetOptions, 'share' | 'clusters' | 'clusterSources'> & {
+}: {
+  readonly share?: ShareOptions
   readonly archive?: Pick<ArchiveOptions, 'url'>
+  readonly clusters: readonly { readonly name: string; readonly everywhere?: boolean }[]
+  readonly clusterSources?: readonly (DirectorySourceOptions | HubSourceOptions)[]
 }): void {
   if (share?.address === undefined) return
   if (archive === undefined || archivePlace(archive.url).form !== 'postgres') {
