@@ -47,6 +47,7 @@ import {
   type WriteLimits,
   WriteQuota,
 } from '../graphql/writes/write-limits.ts'
+import { mergedAnswer } from '../graphql/over-gateways/merged-answer.ts'
 import { framesOfHolders } from '../graphql/over-gateways/merged-frames.ts'
 import { type Merging, OverGateways } from '../graphql/over-gateways/over-gateways.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
@@ -333,11 +334,7 @@ export async function openGateway(given: GatewayOptions): Promise<OpenedGateway>
   return new RunningGateway(options, packageSdl, user, archiving)
 }
 
-/** Answers are this gateway's own part. */
-const merging: Merging = {
-  answer: ({ request }, ask) => ask(undefined, request),
-  frames: framesOfHolders,
-}
+const merging: Merging = { answer: mergedAnswer, frames: framesOfHolders }
 
 const defaultFragmentBytes = heapShare('texts', 64 << 20)
 
@@ -471,6 +468,8 @@ class RunningGateway implements OpenedGateway {
       this.#peers = new HttpPeers({
         address,
         trust: options.share ?? {},
+        proofOf: (document) => this.#fleet.sharing?.proofOf(document) ?? '',
+        unreachable: ({ message }) => this.#failures.warn(message),
         deadlineMs: limits.operationDeadlineMs,
         failed: (error) => log.error('the previous certificates of share stay in use', { error }),
       })
@@ -480,6 +479,7 @@ class RunningGateway implements OpenedGateway {
         limits,
         address,
         peers: this.#peers,
+        isProven: (...made) => this.#fleet.sharing?.isProven(...made) === true,
         plans,
         refused: (request, origin) => {
           const { clusters, explains: explain = false } = request
