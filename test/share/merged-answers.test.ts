@@ -3,6 +3,7 @@ import type { GatewayOptions } from 'informerql'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type NamedObject, neverTooCostly, RandomOperations } from '../plan/random-operation.ts'
+import { created } from '../gateway/created.ts'
 import { company } from '../support/company.ts'
 import {
   type GraphQLAnswer,
@@ -12,7 +13,7 @@ import {
 } from '../support/gateway.ts'
 import { needsPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
-import { freePort, holdersBy } from './shared-gateways.ts'
+import { freePort } from './shared-gateways.ts'
 
 const names = ['ap', 'br', 'eu', 'jp', 'us', 'za'] as const
 const operations = Number(process.env['OPERATIONS'] ?? 60)
@@ -24,6 +25,75 @@ let whole: ServedGateway
 /** Shares them with two others. */
 let shared: ServedGateway
 let others: readonly ServedGateway[]
+
+describe('a question about the past over the clusters of several gateways', needsPostgres, () => {
+  let clusters: readonly Simulator[]
+  let database: PostgresServer
+  let gateways: readonly ServedGateway[]
+
+  beforeAll(async () => {
+    clusters = await Promise.all(names.map(() => startSimulator()))
+    database = await startPostgres()
+    const archive = { url: await database.database(), kinds: ['configMaps'] }
+    const selected = names.map((name, at) => ({ name, server: clusters[at]?.url ?? '' }))
+    const options: GatewayOptions = { clusters: selected, archive, preload: ['configMaps'] }
+    const started = []
+    for (let at = 0; at < 2; at++) {
+      // oxlint-disable-next-line no-await-in-loop -- one finds the other
+      const port = await freePort()
+      const share = { address: `http://127.0.0.1:${port}` }
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      started.push(await serveGateway({ ...options, share }, { port }))
+    }
+    gateways = started
+    await areSharedBy(gateways)
+  }, 180_000)
+
+  afterAll(async () => {
+    for (const one of [...gateways, database, ...clusters]) {
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      await one[Symbol.asyncDispose]()
+    }
+  })
+
+  it('is answered page by page, each change once and in its order', async () => {
+    const [gateway] = gateways
+    if (gateway === undefined) throw new Error('no gateway')
+    const from = new Date().toISOString()
+    const path = '/api/v1/namespaces/default/configmaps'
+    const made = clusters.flatMap((cluster) => ['a', 'b', 'c'].map((name) => ({ cluster, name })))
+    await Promise.all(
+      made.map(({ cluster, name }) => created(cluster, path, { metadata: { name } })),
+    )
+    const pageBy = async (
+      field: string,
+    ): Promise<readonly { id: string; object: { name: string; id: string } }[]> => {
+      const query = `query ($after: String) { page: ${field}, clusters: ["*"], types: ["ConfigMap"], first: 4, after: $after) {
+        nodes { id object { name id } } pageInfo { hasNextPage endCursor } incomplete { cluster } } }`
+      const rows = []
+      let after: string | null = null
+      do {
+        const { page } = await gateway.data(query, { after })
+        expect(page.incomplete).toEqual([])
+        rows.push(...page.nodes)
+        after = page.pageInfo.hasNextPage === true ? page.pageInfo.endCursor : null
+      } while (after !== null)
+      return rows
+    }
+    const since = `(since: "${from}"`
+    await expect
+      .poll(async () => (await pageBy(`changes${since}`)).length, { timeout: 20_000 })
+      .toBe(made.length)
+    const changes = await pageBy(`changes${since}`)
+    expect(new Set(changes.map(({ id }) => id)).size).toBe(made.length)
+    const differences = await pageBy(`differences(from: "${from}"`)
+    const clusterOf = (id: string): string =>
+      Buffer.from(id, 'base64url').toString().split('\0')[1] ?? ''
+    expect(differences.map(({ object: { id, name } }) => `${clusterOf(id)} ${name}`)).toEqual(
+      names.flatMap((cluster) => ['a', 'b', 'c'].map((name) => `${cluster} ${name}`)),
+    )
+  })
+})
 
 describe('an answer over clusters whose holder does not answer', needsPostgres, () => {
   let clusters: readonly Simulator[]
@@ -89,6 +159,18 @@ describe('an answer over clusters whose holder does not answer', needsPostgres, 
     expect(data.own.totalCount).toBeGreaterThan(0)
   })
 })
+
+/** By cluster, the address of its holder. */
+const holdersBy = async (
+  gateway: ServedGateway,
+): Promise<Readonly<Record<string, string | null>>> => {
+  const { data } = await gateway.query('{ gatewayClusters { name holder } }')
+  const clusters = (data?.gatewayClusters ?? []) as readonly {
+    name: string
+    holder: string | null
+  }[]
+  return Object.fromEntries(clusters.map(({ name, holder }) => [name, holder]))
+}
 
 /** Waits until the holders of the clusters are several, and stay the same. */
 const areSharedBy = async (
