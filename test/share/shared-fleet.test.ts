@@ -23,11 +23,14 @@ const rights = (user: User, cluster: number): string | undefined => {
   return cluster % 3 === 0 ? 'storefront' : undefined
 }
 
-/** What an answer says, without what each process says of itself. Errors: where, which, and about which cluster. */
+/** What an answer says. Errors: where, which, and about which cluster; which field made a root field null is not compared. */
 const said = ({ data, errors = [] }: GraphQLAnswer): object => ({
   data,
   errors: errors
-    .map(({ path, extensions: { code, cluster } }) => JSON.stringify([path, code, cluster]))
+    .map(({ path = [], extensions: { code, cluster } }) => {
+      const [root = ''] = path
+      return JSON.stringify([data?.[root] === null ? [root] : path, code, cluster])
+    })
     .toSorted(),
 })
 
