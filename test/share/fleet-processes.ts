@@ -121,7 +121,7 @@ export async function startSharedGateways(
           : {}
       await writeFile(config, JSON.stringify({ ...common, ...archive, server: { port } }))
       const args = ['src/main.ts', 'serve', '--config', config]
-      const program = all.use(startProgram(process.execPath, args, { timeout: 170_000 }))
+      const program = all.use(startProgram(process.execPath, args, { timeout: 600_000 }))
       await program.printed('informerql answers at')
       const ready = async (): Promise<boolean> => (await fetch(`${address}/readyz`)).ok
       while (!(await ready())) await new Promise((resolve) => setTimeout(resolve, 100))

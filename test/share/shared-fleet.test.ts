@@ -56,7 +56,7 @@ describe(`Gateways that share clusters, SEED=${runSeed}`, needsPostgres, () => {
     alone = started[0] as GatewayProcess
     gateways = started.slice(1)
     await allHeld()
-  }, 120_000)
+  }, 180_000)
   afterAll(() => fleet[Symbol.asyncDispose]())
 
   const ask = (gateway: GatewayProcess, { query, variables }: Question, user: User) =>
@@ -114,12 +114,12 @@ describe(`Gateways that share clusters, SEED=${runSeed}`, needsPostgres, () => {
 
   it('answer random questions over clusters as one process does that holds everything', async () => {
     expect(await compare(60)).toBeGreaterThanOrEqual(60)
-  }, 120_000)
+  }, 180_000)
 
   it('show a user no more through one gateway than through another', async () => {
     expect(await compare(25, 'ann')).toBeGreaterThanOrEqual(25)
     expect(await compare(25, 'ben')).toBeGreaterThanOrEqual(25)
-  }, 120_000)
+  }, 180_000)
 
   it('answer with what is missing while one of them is gone, and whole again once its clusters are taken over', async () => {
     const [gone] = gateways.splice(0, 1)
@@ -137,7 +137,7 @@ describe(`Gateways that share clusters, SEED=${runSeed}`, needsPostgres, () => {
     }, waiting)
     await allHeld()
     expect(await compare(15)).toBeGreaterThanOrEqual(15)
-  }, 150_000)
+  }, 180_000)
 
   it('go on while Postgres is away, and are whole once it is back', async () => {
     await fleet.postgres.stop()
@@ -149,7 +149,7 @@ describe(`Gateways that share clusters, SEED=${runSeed}`, needsPostgres, () => {
     await fleet.postgres.start()
     await allHeld()
     expect(await compare(15)).toBeGreaterThanOrEqual(15)
-  }, 120_000)
+  }, 180_000)
 
   /** For a while: an answer over all clusters has no row that is not there, and lacks none without naming its cluster. */
   const neverWrong = async (times = 20): Promise<void> => {
