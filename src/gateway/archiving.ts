@@ -69,7 +69,9 @@ export class Archiving implements AsyncDisposable {
   hold(served: ServedSchema, formOf: FormOf): void {
     const archived = [...served.kinds.values()].filter((kind) => this.isArchived(kind, served))
     const kinds = new Map<string, ArchivedKind>()
-    for (const cluster of served.clusters.keys()) {
+    for (const [cluster, { connection }] of served.clusters) {
+      // What is not connected has no form, and there may be a thousand that other gateways hold.
+      if (connection.state !== 'connected') continue
       for (const kind of archived) {
         const { resource } = kind
         const form = formOf(cluster, resource)

@@ -125,6 +125,8 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   /** What the holders of clusters publish, where gateways share them. */
   readonly #published: PublishedApis | undefined
   #publishing: Promise<void> | undefined
+  /** Whether something was published that the first schema may lack. */
+  #isBehind = false
   readonly #options: FleetOptions
   readonly #log: GatewayLog
   readonly #failures: FailureLog
@@ -269,6 +271,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
       this.#tell()
     }
     for (const member of this.here) void member.follow(this.#changed)
+    if (this.#isBehind) void this.#changed()
     void this.#reconcile(this.#stop.signal)
   }
 
@@ -479,8 +482,10 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   /** The API of a cluster that this gateway does not read itself is a part of the schema as it was published. */
   #othersPublished(clusters: ReadonlySet<string>, apis: ReadonlySet<string>): void {
     const read = this.#members.filter(({ cluster }) => cluster.state !== 'connected')
-    if (read.some(({ name }) => apis.has(name))) void this.#changed?.()
-    else if (read.some(({ name }) => clusters.has(name))) this.#tell()
+    if (read.some(({ name }) => apis.has(name))) {
+      this.#isBehind = this.#changed === undefined
+      void this.#changed?.()
+    } else if (read.some(({ name }) => clusters.has(name))) this.#tell()
   }
 
   /** Calls the listeners soon, once for all changes of one tick. */
