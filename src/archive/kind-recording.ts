@@ -23,6 +23,7 @@ import type { ArchivedBase } from '../informer/reflector/archived-base.ts'
 import type { SharedInformer } from '../informer/shared-informer.ts'
 import type { Change, ChangeType } from '../informer/store/change.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
+import type { KubernetesObject } from '../kubernetes/object.ts'
 import {
   compareResourceVersions,
   isBefore,
@@ -115,9 +116,23 @@ class Batch {
     uid: string,
     state: Uint8Array | HeldObject | undefined,
   ): void {
+    this.#put(places[type], key, uid, state)
+  }
+
+  /** The batch with the records of some states. */
+  keeping(isKept: (state: Uint8Array | HeldObject) => boolean): Batch {
+    const kept = new Batch(this.timeMs, this.afterMs, this.position)
+    for (const [at, state] of this.states.entries()) {
+      if (state === undefined || !isKept(state)) continue
+      kept.#put(this.types[at] ?? 0, this.keys[at] ?? '', this.uids[at] ?? '', state)
+    }
+    return kept
+  }
+
+  #put(type: number, key: string, uid: string, state: Uint8Array | HeldObject | undefined): void {
     this.keys.push(key)
     this.uids.push(uid)
-    this.types.push(places[type])
+    this.types.push(type)
     this.states.push(state)
     this.bytes += recordBytes + (state instanceof Uint8Array ? state.length : 0)
   }
@@ -144,6 +159,9 @@ export class KindRecording implements ArchivedResource {
   #basePosition: string | undefined
   #open: Batch | undefined
   #timer: NodeJS.Timeout | undefined
+  /** Another process has written up to here since the store began with the archive's rows. */
+  #writtenTo: ResourceVersion | undefined
+  #again: PromiseWithResolvers<void> | undefined
   /** What is to be written, oldest first. */
   #waiting: Batch[] = []
   #wake: PromiseWithResolvers<void> | undefined
@@ -253,6 +271,11 @@ export class KindRecording implements ArchivedResource {
     this.#wakeUp()
   }
 
+  /** Asks now whether this process may write the cluster, instead of a moment later. */
+  claim(): void {
+    this.#again?.resolve()
+  }
+
   /** Writes what waits, and ends. Never rejects. */
   async end(): Promise<void> {
     if (!this.#stop.signal.aborted) {
@@ -322,6 +345,21 @@ export class KindRecording implements ArchivedResource {
     nowMs: number,
     afterMs: number | undefined,
   ): void {
+    const to = this.#writtenTo
+    if (to !== undefined) {
+      const order = compareResourceVersions(position, to)
+      if (order === undefined) {
+        this.#fallBehind()
+        this.#wakeUp()
+        return
+      }
+      if (order <= 0) return
+      this.#writtenTo = undefined
+      const isNew = ({ object, finalStateKnown }: Change) =>
+        !finalStateKnown || isBefore(to, resourceVersion(object.metadata.resourceVersion ?? ''))
+      this.#gather(position, changes.filter(isNew), nowMs, afterMs)
+      return
+    }
     const open = this.#open
     if (open !== undefined && (open.afterMs !== afterMs || nowMs < open.timeMs)) this.#seal()
     const batch = (this.#open ??= this.#begin(nowMs, afterMs, position))
@@ -353,6 +391,42 @@ export class KindRecording implements ArchivedResource {
     this.#wakeUp()
   }
 
+  /**
+   * Another process, which held the cluster until now, has written up to a later position than the one that this store began
+   * with: what both saw is not written again. If it is not known which changes these are, the kind is compared.
+   */
+  #skipTo({ position = '', incarnation }: KindState): void {
+    const to = resourceVersion(position)
+    this.#seal()
+    const isKnown =
+      incarnation === this.#options.place.incarnation() &&
+      readJointPosition(position) === undefined &&
+      this.#waiting.every((batch) => compareResourceVersions(batch.position, to) !== undefined)
+    if (
+      position === '' ||
+      !isKnown ||
+      this.#waiting.some(({ states }) => states.includes(undefined))
+    ) {
+      this.#fallBehind()
+      return
+    }
+    const { waiting } = this.#options
+    for (const batch of this.#waiting) waiting.bytes -= batch.bytes
+    this.#waiting = this.#waiting
+      .filter((batch) => isBefore(to, batch.position))
+      .map((batch) => batch.keeping((state) => isBefore(to, this.#versionOf(state))))
+    for (const batch of this.#waiting) waiting.bytes += batch.bytes
+    if (this.#waiting.length === 0) this.#writtenTo = to
+  }
+
+  #versionOf(state: Uint8Array | HeldObject): ResourceVersion {
+    const { metadata } =
+      state instanceof Uint8Array
+        ? (JSON.parse(new TextDecoder().decode(state)) as KubernetesObject)
+        : this.#codec.decode(state)
+    return resourceVersion(metadata.resourceVersion ?? '')
+  }
+
   /** Forgets what waits: a whole list comes next. */
   #fallBehind(): void {
     const { waiting } = this.#options
@@ -362,6 +436,7 @@ export class KindRecording implements ArchivedResource {
       waiting.dropped += keys.length
     this.#open = undefined
     this.#waiting = []
+    this.#writtenTo = undefined
     this.#mode = 'behind'
   }
 
@@ -435,6 +510,7 @@ export class KindRecording implements ArchivedResource {
       last.add('ADDED', store.keyOf(id), store.uidOf(id), store.held(id))
     }
     this.#mode = 'listing'
+    this.#writtenTo = undefined
     this.#lateSinceMs = undefined
     const number = ++lists
     for (const part of parts) {
@@ -529,8 +605,7 @@ export class KindRecording implements ArchivedResource {
   }
 
   /**
-   * Tries until it is registered, and then until this process writes the cluster. If another one has written meanwhile, the
-   * kind is compared. Both reject when the recording has ended.
+   * Tries until it is registered, and then until this process writes the cluster. Both reject when the recording has ended.
    */
   #register(): { readonly known: Promise<KindState>; readonly held: Promise<KindState> } {
     const { calls, after } = this.#options
@@ -548,14 +623,16 @@ export class KindRecording implements ArchivedResource {
           first.resolve(state)
           if (state.isHeld) {
             // oxlint-disable-next-line no-await-in-loop -- it is known
-            if ((await first.promise).position !== state.position) this.#fallBehind()
+            if ((await first.promise).position !== state.position) this.#skipTo(state)
             return state
           }
         } catch {
           // It is asked again.
         }
+        this.#again = Promise.withResolvers()
+        const pause = sleep(backoff.nextMs(), signal, true)
         // oxlint-disable-next-line no-await-in-loop -- as above
-        await sleep(backoff.nextMs(), signal, true)
+        await Promise.race([pause, this.#again.promise])
       }
     }
     const held = holding()

@@ -104,6 +104,11 @@ export class Archiving implements AsyncDisposable {
     return recording
   }
 
+  /** Asks now whether this process may write a cluster, which another gateway has let go of. */
+  claim(cluster: string): void {
+    for (const one of this.#recordings.values()) if (one.cluster === cluster) one.claim()
+  }
+
   /** Lets another gateway write a cluster, once what its recordings have is written. Its informers have stopped. */
   async release(cluster: string): Promise<void> {
     const all = [...this.#recordings.values()].filter((one) => one.cluster === cluster)
