@@ -68,6 +68,8 @@ const maxBatchBytes = 2 ** 20
 const gatherMs = 250
 /** A watch that was away for less is not told. */
 const awayMs = 1_000
+/** What was not written for so long counts as unknown. */
+const unknownMs = 2_000
 /** How long after its begin a watch may still send what it had. */
 const lateMs = 2_000
 /** How long a start waits for what the archive has of a kind. */
@@ -90,6 +92,7 @@ const places: Readonly<Record<ChangeType, number>> = {
 class Batch {
   /** When the last change was seen: a change may be told late, and never before it was. */
   timeMs: number
+  readonly beginsMs: number
   readonly afterMs: number | undefined
   position: ResourceVersion
   readonly keys: string[] = []
@@ -101,6 +104,7 @@ class Batch {
 
   constructor(timeMs: number, afterMs: number | undefined, position: ResourceVersion) {
     this.timeMs = timeMs
+    this.beginsMs = timeMs
     this.afterMs = afterMs
     this.position = position
   }
@@ -149,6 +153,10 @@ export class KindRecording implements ArchivedResource {
   #wake: PromiseWithResolvers<void> | undefined
   /** The waits for the moment when nothing waits. */
   #idle: PromiseWithResolvers<void> | undefined
+  /** While it is behind: when the states before were last known. Absent: when the kind was last written. */
+  #knownMs: number | undefined
+  /** When the kind was last written before this process wrote it; 0: never, or it does not write it. */
+  #writtenMs = 0
   /** Since when the watch is away, in milliseconds since the epoch. */
   #awayMs: number | undefined
   /** What comes is late: the states before were known at this time. */
@@ -216,6 +224,18 @@ export class KindRecording implements ArchivedResource {
     const reached = await place.reached(position)
     const isOrdered = reached && compareResourceVersions(reached, position) !== undefined
     return { ...state, position, reached: isOrdered === true ? reached : undefined }
+  }
+
+  /**
+   * Since when the archive does not know what changes, in milliseconds since the epoch: what waits was not written for a
+   * while, the kind is to be compared, or the watch is away. `undefined`: it knows, or another process writes it.
+   */
+  get unknownSinceMs(): number | undefined {
+    const nowMs = Date.now()
+    const waiting = (this.#waiting[0] ?? this.#open)?.beginsMs ?? nowMs
+    const behind = this.#mode === 'current' ? nowMs : (this.#knownMs ?? this.#writtenMs)
+    const sinceMs = Math.min(waiting, behind, this.#awayMs ?? nowMs)
+    return this.#writtenMs > 0 && nowMs - sinceMs > unknownMs ? sinceMs : undefined
   }
 
   record(informer: SharedInformer): () => void {
@@ -308,7 +328,7 @@ export class KindRecording implements ArchivedResource {
     if (isList) this.#awayMs = undefined
     if (changes.length > maxRecords) {
       // One step is one batch, or a list.
-      this.#fallBehind()
+      this.#fallBehind(afterMs ?? nowMs)
       this.#wakeUp()
       return
     }
@@ -353,13 +373,15 @@ export class KindRecording implements ArchivedResource {
     this.#wakeUp()
   }
 
-  /** Forgets what waits: a whole list comes next. */
-  #fallBehind(): void {
+  /** Forgets what waits: a whole list comes next. The states were known until the first change that is lost, or until `knownMs`. */
+  #fallBehind(knownMs: number = this.#awayMs ?? Date.now()): void {
     const { waiting } = this.#options
     clearTimeout(this.#timer)
     for (const batch of this.#waiting) waiting.bytes -= batch.bytes
-    for (const { keys } of [...this.#waiting, ...(this.#open ? [this.#open] : [])])
-      waiting.dropped += keys.length
+    const lost = [...this.#waiting, ...(this.#open ? [this.#open] : [])]
+    for (const { keys } of lost) waiting.dropped += keys.length
+    const [first] = lost
+    if (this.#mode === 'current') this.#knownMs = first?.afterMs ?? first?.beginsMs ?? knownMs
     this.#open = undefined
     this.#waiting = []
     this.#mode = 'behind'
@@ -428,10 +450,11 @@ export class KindRecording implements ArchivedResource {
     if (informer?.hasSynced() !== true) return
     const { store } = informer
     const timeMs = Date.now()
-    let last = new Batch(timeMs, undefined, store.resourceVersion)
+    const begin = (): Batch => new Batch(timeMs, this.#knownMs, store.resourceVersion)
+    let last = begin()
     const parts = [last]
     for (const id of store.ids()) {
-      if (last.isFull) parts.push((last = new Batch(timeMs, undefined, store.resourceVersion)))
+      if (last.isFull) parts.push((last = begin()))
       last.add('ADDED', store.keyOf(id), store.uidOf(id), store.held(id))
     }
     this.#mode = 'listing'
@@ -442,6 +465,7 @@ export class KindRecording implements ArchivedResource {
       if (this.#stateNow !== 'listing') return
     }
     this.#mode = 'current'
+    this.#knownMs = undefined
     this.#backoff.restart()
   }
 
@@ -526,6 +550,7 @@ export class KindRecording implements ArchivedResource {
     const { known, held } = this.#register()
     this.#known = known
     this.#registered = held
+    this.#writtenMs = 0
   }
 
   /**
@@ -548,7 +573,11 @@ export class KindRecording implements ArchivedResource {
           first.resolve(state)
           if (state.isHeld) {
             // oxlint-disable-next-line no-await-in-loop -- it is known
-            if ((await first.promise).position !== state.position) this.#fallBehind()
+            if ((await first.promise).position !== state.position) {
+              this.#fallBehind()
+              this.#knownMs = undefined
+            }
+            this.#writtenMs = state.writtenMs || Date.now()
             return state
           }
         } catch {

@@ -34,8 +34,9 @@ import {
   type ArchivePlace,
   maxMemoryArchiveBytes,
 } from '../archive-options.ts'
-import { behind, BatchWriter, type BatchOfKind, type WrittenKind } from './batch-writer.ts'
-import { migrate, type Engine, type SqlRow, type Statements } from './engine.ts'
+import { behind, BatchWriter } from './batch-writer.ts'
+import { lost, unlessLost } from './bodies.ts'
+import { migrate, type Engine } from './engine.ts'
 import { Holders, holdMs, ofAnother } from './holders.ts'
 import { readableText } from './kept-state.ts'
 import { past } from './past.ts'
@@ -43,6 +44,15 @@ import { openPostgres } from './postgres-engine.ts'
 import { changesSince } from './resumed-changes.ts'
 import { forgetOld } from './retention.ts'
 import { openSqliteFile, openSqliteMemory, putAside } from './sqlite-engine.ts'
+import {
+  adopt,
+  type BatchOfKind,
+  registered,
+  remember,
+  textOf,
+  unwritten,
+  type WrittenKind,
+} from './written-kinds.ts'
 
 /** What the store tells while it works. */
 export interface StoreEvents {
@@ -61,9 +71,10 @@ export async function openStore(
   events: StoreEvents,
 ): Promise<ArchiveStore> {
   const place = archivePlace(options.url)
-  const { keepMs, maxBytes } = { ...archiveDefaults, ...options }
+  const given = { ...archiveDefaults, ...options }
+  const { maxBytes } = given
   const kept = {
-    keepMs,
+    ...given,
     maxBytes: place.form === 'memory' ? Math.min(maxBytes, maxMemoryArchiveBytes) : maxBytes,
   }
   const engine = await engineAt(place, kept.maxBytes, events)
@@ -91,9 +102,12 @@ async function engineAt(
   return openSqliteFile(place.path, maxBytes, warn)
 }
 
+type StoreOptions = Required<Pick<ArchiveOptions, 'keepMs' | 'maxBytes'>> &
+  Pick<ArchiveOptions, 'masked'>
+
 class ArchiveStore implements ArchiveCalls {
   readonly #place: ArchivePlace
-  readonly #kept: { readonly keepMs: number; readonly maxBytes: number }
+  readonly #options: StoreOptions
   readonly #events: StoreEvents
   readonly #writer = new BatchWriter(16 * 2 ** 20)
   readonly #kinds = new Map<number, WrittenKind>()
@@ -106,20 +120,17 @@ class ArchiveStore implements ArchiveCalls {
   #writing: Promise<void> | undefined
   #forgetting: Promise<void> | undefined
   #isFailing = false
+  /** Whether the last transaction failed. Its commit may have been done all the same, and its answer lost. */
+  #isDoubtful = false
   /** Clusters that another process holds, and until when they are not asked for again (`performance.now()`). */
   readonly #parkedUntilMs = new Map<string, number>()
   #bytesSinceForgetting = 0
   readonly #timers: NodeJS.Timeout[] = []
 
-  constructor(
-    place: ArchivePlace,
-    engine: Engine,
-    kept: { readonly keepMs: number; readonly maxBytes: number },
-    events: StoreEvents,
-  ) {
+  constructor(place: ArchivePlace, engine: Engine, options: StoreOptions, events: StoreEvents) {
     this.#place = place
     this.#engine = engine
-    this.#kept = kept
+    this.#options = options
     this.#events = events
     this.#holders = place.form === 'postgres' ? new Holders() : undefined
   }
@@ -202,7 +213,11 @@ class ArchiveStore implements ArchiveCalls {
     resourceVersion: string,
     limit: number,
   ): Promise<readonly ResumedChange[] | undefined> {
-    return this.#ask((engine) => changesSince(engine, this.#writer, kind, resourceVersion, limit))
+    return this.#ask(async (engine) => {
+      const since = changesSince(engine, this.#writer, kind, resourceVersion, limit)
+      const found = await unlessLost(since)
+      return found === lost ? undefined : found
+    })
   }
 
   kinds(): Promise<readonly KeptKind[]> {
@@ -220,15 +235,15 @@ class ArchiveStore implements ArchiveCalls {
   }
 
   changes(question: ChangesQuestion): Promise<ChangesPage> {
-    return this.#ask((engine) => past(engine).changes(question))
+    return this.#ask((engine) => past(engine, this.#options).changes(question))
   }
 
   objectAt(question: PastQuestion): Promise<PastObject> {
-    return this.#ask((engine) => past(engine).objectAt(question))
+    return this.#ask((engine) => past(engine, this.#options).objectAt(question))
   }
 
   differences(question: DifferencesQuestion): Promise<ChangesPage> {
-    return this.#ask((engine) => past(engine).differences(question))
+    return this.#ask((engine) => past(engine, this.#options).differences(question))
   }
 
   state(): Promise<ArchiveState> {
@@ -285,9 +300,16 @@ class ArchiveStore implements ArchiveCalls {
       }
       const engine = this.#engine
       try {
-        await this.#write(await this.prepare(), works)
+        const prepared = await this.prepare()
+        if (this.#isDoubtful) {
+          await this.#acknowledge(prepared)
+          this.#isDoubtful = false
+          continue
+        }
+        await this.#write(prepared, works)
         retryMs = firstRetryMs
       } catch (error) {
+        this.#isDoubtful = true
         this.#writer.forget()
         const failure = error instanceof ArchiveError ? error : await this.#failed(engine, error)
         if (failure.code !== 'ARCHIVE_UNREACHABLE') {
@@ -304,6 +326,24 @@ class ArchiveStore implements ArchiveCalls {
     }
     // In the same turn in which nothing waited: a batch that comes later begins anew.
     this.#writing = undefined
+  }
+
+  /** Ends the batches that a transaction has written, though it seemed to fail: written once more, they would be told twice. */
+  async #acknowledge(engine: Engine): Promise<void> {
+    for (const kind of new Set(this.#queue.map((work) => work.kind))) {
+      const [row] = await engine.rows('SELECT position, written FROM kinds WHERE id = $1', [
+        kind.id,
+      ])
+      const [position, writtenMs] = [textOf(row?.['position']), Number(row?.['written'])]
+      if (position === kind.position && writtenMs === kind.writtenMs) continue
+      const own = this.#queue.filter((work) => work.kind === kind)
+      const last = own.findIndex(
+        ({ batch }) => batch.position === position && batch.timeMs === writtenMs,
+      )
+      const done = own.slice(0, last + 1)
+      for (const { batch } of done) remember(kind, batch)
+      this.#end(done, undefined)
+    }
   }
 
   async #prolong(): Promise<void> {
@@ -335,7 +375,7 @@ class ArchiveStore implements ArchiveCalls {
     this.#end(based, undefined)
     this.#events.wrote(written)
     this.#bytesSinceForgetting += written.bytes
-    if (this.#bytesSinceForgetting > this.#kept.maxBytes / 64) this.#forget()
+    if (this.#bytesSinceForgetting > this.#options.maxBytes / 64) this.#forget()
   }
 
   /** Those of the batches whose clusters this process holds. */
@@ -424,7 +464,7 @@ class ArchiveStore implements ArchiveCalls {
     if (this.#engine !== engine) return
     await engine.close()
     if (this.#place.form === 'file') putAside(this.#place.path, this.#events.warn)
-    const anew = await engineAt(this.#place, this.#kept.maxBytes, this.#events)
+    const anew = await engineAt(this.#place, this.#options.maxBytes, this.#events)
     this.#engine = anew
     this.#writer.forget()
     this.#prepared = migrate(anew).then(() =>
@@ -445,7 +485,7 @@ class ArchiveStore implements ArchiveCalls {
       this.#kinds.has(id) || this.#holders?.holds(cluster) === false
     const { signal } = this.#closing
     this.#forgetting = this.#ask((engine) =>
-      forgetOld(engine, { ...this.#kept, isFull }, isInUse, signal),
+      forgetOld(engine, { ...this.#options, isFull }, isInUse, signal),
     )
       .then(this.#events.bytes, () => undefined)
       .finally(() => (this.#forgetting = undefined))
@@ -467,71 +507,6 @@ const forgetEachMs = 30_000
 
 function closed(): ArchiveError {
   return new ArchiveError('ARCHIVE_CLOSED', 'the archive is closed', 'open it again')
-}
-
-const unwritten = {
-  position: undefined,
-  incarnation: '',
-  writtenMs: 0,
-  beginsMs: undefined,
-  list: undefined,
-}
-
-const kindColumns =
-  'cluster api_group resource version kind namespaced form incarnation written since_change objects object_bytes changes change_bytes'.split(
-    ' ',
-  )
-
-/** The row of a kind, which is made if there is none. Only who may write gives it another form. */
-async function registered(
-  statements: Statements,
-  archived: ArchivedKind,
-  mayWrite: boolean,
-  id?: number,
-): Promise<SqlRow> {
-  const { cluster, group, resource, version, kind, namespaced, form } = archived
-  const row = [
-    cluster,
-    group,
-    resource,
-    version,
-    kind,
-    namespaced ? 1 : 0,
-    form,
-    '',
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-  ]
-  await statements.upsert(
-    'kinds',
-    id === undefined ? kindColumns : ['id', ...kindColumns],
-    [id === undefined ? row : [id, ...row]],
-    ['cluster', 'api_group', 'resource'],
-    mayWrite ? ['version', 'kind', 'namespaced'] : [],
-  )
-  if (mayWrite) {
-    await statements.rows(
-      `UPDATE kinds SET position = NULL, form = $4
-       WHERE cluster = $1 AND api_group = $2 AND resource = $3 AND form <> $4`,
-      [cluster, group, resource, form],
-    )
-  }
-  const [found] = await statements.rows(
-    'SELECT * FROM kinds WHERE cluster = $1 AND api_group = $2 AND resource = $3',
-    [cluster, group, resource],
-  )
-  return found ?? {}
-}
-
-function adopt(kind: WrittenKind, row: SqlRow): void {
-  kind.position = textOf(row['position'])
-  kind.incarnation = String(row['incarnation'])
-  kind.writtenMs = Number(row['written'])
-  kind.beginsMs = row['begins'] === null ? undefined : Number(row['begins'])
 }
 
 /** The first batches of the queue that go into one transaction. A part of a list goes alone. */
@@ -573,8 +548,4 @@ function chunkOf(texts: readonly Uint8Array[]): ObjectChunk {
     ends[at] = end
   }
   return { ends, bytes }
-}
-
-function textOf(value: SqlRow[string] | undefined): string | undefined {
-  return value === null || value === undefined ? undefined : String(value)
 }

@@ -31,6 +31,8 @@ const deadlines = {
   // Of the client: a server that answers no more, as behind a cut cable.
   query_timeout: 40_000,
 }
+/** The same for questions, whose callers wait for less. */
+const questionTimeoutMs = 8_000
 
 /** Connects with the first statement. */
 export async function openPostgres(url: string): Promise<Engine> {
@@ -82,7 +84,7 @@ class PostgresEngine implements Engine {
   }
 
   rows(sql: string, parameters: readonly SqlValue[] = []): Promise<readonly SqlRow[]> {
-    return this.#withSession((session) => rowsOf(session, sql, parameters))
+    return this.#withSession((session) => rowsOf(session, sql, parameters, questionTimeoutMs))
   }
 
   async *chunks(
@@ -207,8 +209,10 @@ async function rowsOf(
   session: PoolClient,
   text: string,
   values: readonly SqlValue[],
+  timeoutMs: number = deadlines.query_timeout,
 ): Promise<readonly SqlRow[]> {
-  const { rows } = await session.query<SqlRow>(text, [...values])
+  const query = { text, values: [...values], query_timeout: timeoutMs }
+  const { rows } = await session.query<SqlRow>(query)
   return rows
 }
 

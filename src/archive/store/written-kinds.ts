@@ -1,0 +1,110 @@
+/*
+ * Kinds that are written: their rows, and what is remembered of them between two transactions.
+ */
+
+import type { ArchiveBatch, ArchivedKind } from '../archive-calls.ts'
+import type { SqlRow, Statements } from './engine.ts'
+
+/** A kind that is written. */
+export interface WrittenKind {
+  readonly id: number
+  archived: ArchivedKind
+  position: string | undefined
+  incarnation: string
+  writtenMs: number
+  /** Since when all changes are known; `undefined`: there was no whole list yet. */
+  beginsMs: number | undefined
+  /** The keys that the parts of a list have named until now. */
+  list: { readonly number: number; readonly named: Set<string> } | undefined
+}
+
+export interface BatchOfKind {
+  readonly kind: WrittenKind
+  readonly batch: ArchiveBatch
+}
+
+/** Of a kind before its row is read. */
+export const unwritten = {
+  position: undefined,
+  incarnation: '',
+  writtenMs: 0,
+  beginsMs: undefined,
+  list: undefined,
+}
+
+const kindColumns =
+  'cluster api_group resource version kind namespaced form incarnation written since_change objects object_bytes changes change_bytes'.split(
+    ' ',
+  )
+
+/** The row of a kind, which is made if there is none. Only who may write gives it another form. */
+export async function registered(
+  statements: Statements,
+  archived: ArchivedKind,
+  mayWrite: boolean,
+  id?: number,
+): Promise<SqlRow> {
+  const { cluster, group, resource, version, kind, namespaced, form } = archived
+  const row = [
+    cluster,
+    group,
+    resource,
+    version,
+    kind,
+    namespaced ? 1 : 0,
+    form,
+    '',
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+  ]
+  await statements.upsert(
+    'kinds',
+    id === undefined ? kindColumns : ['id', ...kindColumns],
+    [id === undefined ? row : [id, ...row]],
+    ['cluster', 'api_group', 'resource'],
+    mayWrite ? ['version', 'kind', 'namespaced'] : [],
+  )
+  if (mayWrite) {
+    await statements.rows(
+      `UPDATE kinds SET position = NULL, form = $4
+       WHERE cluster = $1 AND api_group = $2 AND resource = $3 AND form <> $4`,
+      [cluster, group, resource, form],
+    )
+  }
+  const [found] = await statements.rows(
+    'SELECT * FROM kinds WHERE cluster = $1 AND api_group = $2 AND resource = $3',
+    [cluster, group, resource],
+  )
+  return found ?? {}
+}
+
+/** What a row says of a kind. */
+export function adopt(kind: WrittenKind, row: SqlRow): void {
+  kind.position = textOf(row['position'])
+  kind.incarnation = String(row['incarnation'])
+  kind.writtenMs = Number(row['written'])
+  kind.beginsMs = row['begins'] === null ? undefined : Number(row['begins'])
+}
+
+/** What is known of a kind once a batch is written. */
+export function remember(kind: WrittenKind, batch: ArchiveBatch): void {
+  kind.position = batch.list === undefined ? (batch.position ?? kind.position) : batch.position
+  kind.incarnation = batch.incarnation
+  kind.writtenMs = writtenAfter(kind, batch)
+  if (batch.list?.isLast !== true) return
+  kind.beginsMs ??= batch.timeMs
+  kind.list = undefined
+}
+
+/** Before the last part of a list nothing newer is known of the whole kind. */
+export function writtenAfter(kind: WrittenKind, batch: ArchiveBatch): number {
+  return batch.list?.isLast === false ? kind.writtenMs : batch.timeMs
+}
+
+export function textOf(value: SqlRow[string] | undefined): string | undefined {
+  return value === null || value === undefined ? undefined : String(value)
+}
