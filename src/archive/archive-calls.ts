@@ -255,8 +255,45 @@ export interface ArchiveCounts {
   readonly problem: Error | undefined
 }
 
+/** What processes that share a database tell each other of. */
+export type Topic = 'changes' | 'apis'
+
+/** What the holder of a cluster publishes of it, for the gateways that share the database. */
+export interface PublishedCluster {
+  readonly cluster: string
+  /** The hash of the text that describes its API; `undefined`: the one that was published before. */
+  readonly api: string | undefined
+  /** A text of the gateways. */
+  readonly state: string
+}
+
+export interface PublishedRow extends PublishedCluster {
+  /** Greater than that of each row that was written before. */
+  readonly written: number
+}
+
+/** A text of the gateways that many clusters share. `parts`: the hashes of those that it refers to. */
+export interface ApiDocument {
+  readonly hash: string
+  readonly parts: readonly string[]
+  readonly text: string
+}
+
+/** What gateways that share a database publish for each other. Only for Postgres. */
+export interface PublishedCalls {
+  /** Publishes the state of clusters. Resolves with the names of those that another process holds, which are left out. */
+  publish(clusters: readonly PublishedCluster[]): Promise<readonly string[]>
+  /** What was published after the row with this `written`; -1: all. */
+  publishedAfter(written: number): Promise<readonly PublishedRow[]>
+  /** Those of these hashes of which no text is kept. */
+  lackedDocuments(hashes: readonly string[]): Promise<readonly string[]>
+  keepDocument(document: ApiDocument): Promise<void>
+  /** The texts of these hashes, as far as they are kept. */
+  documentsOf(hashes: readonly string[]): Promise<readonly ApiDocument[]>
+}
+
 /** What an open archive does. Rejects with `ArchiveError`. Several calls may run at once; writes keep their order. */
-export interface ArchiveCalls {
+export interface ArchiveCalls extends PublishedCalls {
   /** Registers a kind, and says what there is of it. */
   kind(kind: ArchivedKind): Promise<KindState>
   /**

@@ -8,6 +8,7 @@
 import { Worker } from 'node:worker_threads'
 import { parseExact } from '../lib/json.ts'
 import type {
+  ApiDocument,
   ArchiveBatch,
   ArchiveCalls,
   ArchiveCounts,
@@ -22,7 +23,10 @@ import type {
   ObjectChunk,
   PastObject,
   PastQuestion,
+  PublishedCluster,
+  PublishedRow,
   ResumedChange,
+  Topic,
 } from './archive-calls.ts'
 import { ArchiveError, type ArchiveErrorCode, type ArchiveOptions } from './archive-options.ts'
 import type { WorkerCall, WorkerMessage } from './store/archive-worker.ts'
@@ -30,6 +34,8 @@ import type { WorkerCall, WorkerMessage } from './store/archive-worker.ts'
 export interface Archive extends ArchiveCalls, ArchiveReads, AsyncDisposable {
   /** How writing goes, without asking the database. */
   counts(): ArchiveCounts
+  /** Calls `listener` after other processes have published, and when that may have been missed (`isSure` is false). */
+  onPublished(listener: (isSure: boolean) => void): () => void
 }
 
 /** The most bytes of batches that wait, here and in the worker. */
@@ -76,6 +82,7 @@ class WorkerArchive implements Archive {
   readonly #behind = new Set<number>()
   readonly #kinds = new Map<number, ArchivedKind>()
   readonly #listeners = new Set<() => void>()
+  readonly #publishedListeners = new Set<(isSure: boolean) => void>()
   #waitingBytes = 0
   readonly #counts = { rows: 0, dropped: 0, gaps: 0, bytes: 0 }
   #problem: ArchiveError | undefined
@@ -180,6 +187,31 @@ class WorkerArchive implements Archive {
     return parseExact(await this.#ask<string>('differences', [question])) as ChangesPage
   }
 
+  onPublished(listener: (isSure: boolean) => void): () => void {
+    this.#publishedListeners.add(listener)
+    return () => void this.#publishedListeners.delete(listener)
+  }
+
+  publish(clusters: readonly PublishedCluster[]): Promise<readonly string[]> {
+    return this.#ask('publish', [clusters])
+  }
+
+  publishedAfter(written: number): Promise<readonly PublishedRow[]> {
+    return this.#ask('publishedAfter', [written])
+  }
+
+  lackedDocuments(hashes: readonly string[]): Promise<readonly string[]> {
+    return this.#ask('lackedDocuments', [hashes])
+  }
+
+  keepDocument(document: ApiDocument): Promise<void> {
+    return this.#ask('keepDocument', [document])
+  }
+
+  documentsOf(hashes: readonly string[]): Promise<readonly ApiDocument[]> {
+    return this.#ask('documentsOf', [hashes])
+  }
+
   state(): Promise<ArchiveState> {
     return this.#ask('state', [])
   }
@@ -230,7 +262,7 @@ class WorkerArchive implements Archive {
 
   #receive(message: WorkerMessage): void {
     if ('warning' in message) return this.#warn(message.warning)
-    if ('othersWrote' in message) this.#tellListeners()
+    if ('othersWrote' in message) this.#othersWrote(message.othersWrote)
     if ('bytes' in message) this.#counts.bytes = message.bytes
     if ('wrote' in message) {
       this.#counts.rows += message.wrote.rows
@@ -247,6 +279,12 @@ class WorkerArchive implements Archive {
     if (this.#pending.size === 0) this.#worker.unref()
     if ('result' in message) pending?.resolve(message.result)
     else pending?.reject(archiveError(message.code, message.message, message.hint))
+  }
+
+  #othersWrote(topic: Topic | undefined): void {
+    if (topic !== 'apis') this.#tellListeners()
+    if (topic !== 'changes')
+      for (const listener of this.#publishedListeners) listener(topic !== undefined)
   }
 
   #tellListeners(): void {

@@ -52,6 +52,10 @@ const archiveFlags = flagTable(`
   --archive <url>  archive.url  where what the caches saw is kept: file:PATH, postgres://..., memory: or none
 `)
 
+const shareFlags = flagTable(`
+  --share-address <url>  share.address  address at which other gateways reach this one; shares the clusters with those that have the same postgres:// archive
+`)
+
 const schemaFlags = flagTable(`
   --schema <directory>  schema           directory of SDL with further indexes and relations; edits are served while it runs
   --schema-file <file>  schemaFiles      SDL with further indexes and relations
@@ -90,6 +94,7 @@ export const commandFlags: Readonly<
     ...serveFlags,
     ...preloadFlags,
     ...archiveFlags,
+    ...shareFlags,
     ...schemaFlags,
     ...logFlags,
   ],
@@ -110,6 +115,7 @@ export const commandFlags: Readonly<
     ...serveFlags,
     ...preloadFlags,
     ...archiveFlags,
+    ...shareFlags,
     ...schemaFlags,
     ...logFlags,
   ],

@@ -22,6 +22,7 @@ import { addFlags, append, commandFlags, givenFlags } from './command-flags.ts'
 import { createLog, isJsonLog } from './log.ts'
 import type { SchemaClient } from './print-schema.ts'
 import type { CommandContext } from './run-gateway.ts'
+import type { SimulateOptions } from './demo.ts'
 
 /** The command succeeded, or was stopped. */
 const succeeded = 0
@@ -111,10 +112,14 @@ function addCommands(program: Command, running: Running): void {
     await demo(context)
   })
   const simulateText = 'run the simulated API server alone'
-  addCommand(program, 'simulate', simulateText, async (context, { port }) => {
+  addCommand(program, 'simulate', simulateText, async (context, options) => {
     const { simulate } = await import('./demo.ts')
-    await simulate(context, port)
-  }).option('--port <port>', 'port of the API server; 0 for any free port', portOf, 8001)
+    await simulate(context, options)
+  })
+    .option('--port <port>', 'port of the API server; 0 for any free port', portOf, 8001)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--allowed-host <name>', 'further name of it in the Host header (repeatable)', append)
+    .option('--cluster <name>', "one of the scenario's clusters, instead of all of it in one")
   addCommand(
     program,
     'schema',
@@ -198,8 +203,7 @@ async function schemaText(
 
 const print = (text: string): void => void process.stdout.write(text)
 
-interface CommandOptions {
-  readonly port: number
+interface CommandOptions extends SimulateOptions {
   readonly for?: SchemaClient
   readonly gateway?: string
   readonly token?: string

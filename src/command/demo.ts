@@ -102,21 +102,32 @@ export async function demo(context: CommandContext): Promise<void> {
   )
 }
 
+/** The flags of `simulate` that are no options of the configuration. */
+export interface SimulateOptions {
+  readonly port: number
+  readonly host: string
+  readonly allowedHost?: readonly string[]
+  readonly cluster?: string
+}
+
 /** `simulate`: the simulated API server alone, until the signal aborts. */
 export async function simulate(
   { config, log, print, signal }: CommandContext,
-  port: number,
+  { port, host, allowedHost: allowedHosts = [], cluster: name }: SimulateOptions,
 ): Promise<void> {
-  const { eventsPerSecond, ...population } = config.simulator
+  const { eventsPerSecond, ...company } = config.simulator
+  const population = { ...company, cluster: name }
   const starting = startSimulatedCluster({
     port,
+    host,
+    allowedHosts,
     population,
     metrics: true,
     churn: { seed: population.seed, eventsPerSecond },
     onChurnError: (error) => log.error('the simulated cluster has stopped changing', { error }),
   })
   await using cluster = await starting.catch((error: NodeJS.ErrnoException) => {
-    throw error.syscall === 'listen' ? listenError('127.0.0.1', port, error) : error
+    throw error.syscall === 'listen' ? listenError(host, port, error) : error
   })
   print(`Simulating ${describePopulation(population)}\n`)
   print(`  kubectl --server=${cluster.url} get pods -A\n`)

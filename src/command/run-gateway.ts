@@ -61,7 +61,12 @@ export async function runGateway(
   checkAddress(config.server, asksWho)
   const { introspection = isLoopback(config.server.host) && !asksWho } = config
   const archive = archiveOptionsOf(config.archive)
-  const options = { ...gatewayOptionsOf({ ...config, introspection }), ...present({ archive }) }
+  const { share } = config
+  const options = {
+    ...gatewayOptionsOf({ ...config, introspection }),
+    ...present({ archive }),
+    ...(share.address === undefined ? {} : { share }),
+  }
   const metrics =
     config.server.metricsPort !== undefined || config.server.metricsOnApiPort
       ? new GatewayMetrics({ process: true })

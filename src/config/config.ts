@@ -118,6 +118,7 @@ const parts = {
   shard: part(gatewayParts.shard),
   logs: part(gatewayParts.logs),
   archive: part(gatewayParts.archive),
+  share: part(gatewayParts.share),
   server: part(serverOptionsSchema),
   auth: part(authenticationOptionsSchema),
   audit: part(auditSchema),
@@ -181,7 +182,8 @@ export function loadConfig({
   throw new ConfigError(problems)
 }
 
-function problemsBetween({ auth, server, clusters, clusterSources }: Config): readonly string[] {
+function problemsBetween(config: Config): readonly string[] {
+  const { auth, server, clusters, clusterSources, share, archive } = config
   const names = clusters.map(({ name }) => name)
   const noCluster = clusters.length === 0 && clusterSources.length === 0
   const unknown = (option: string, name: string): readonly string[] => {
@@ -205,12 +207,17 @@ function problemsBetween({ auth, server, clusters, clusterSources }: Config): re
   const isUnaddressed =
     auth.mode === 'oidc-login' && server.publicUrl === undefined && !isLoopback(server.host)
   const untrusting = auth.mode === 'request-header' && server.tlsClientCa === undefined
+  const isSharedByNone = share.address !== undefined && !/^postgres(ql)?:/.test(archive.url ?? '')
+  const byPostgres = 'only by a Postgres that all of them reach: postgres://…'
   const address = 'needs the address at which browsers see the gateway'
   const trust = 'trusts only callers with a certificate of this CA'
   return [
     ...(noCluster ? ['clusters = []: there must be at least one, or a source of clusters'] : []),
     ...unknownHubs,
     ...unknownClusters,
+    ...(isSharedByNone
+      ? [`archive.url: gateways share clusters (share.address) ${byPostgres}`]
+      : []),
     ...(isUnaddressed ? [`server.publicUrl: auth.mode oidc-login ${address}`] : []),
     ...(untrusting ? [`server.tlsClientCa: auth.mode request-header ${trust}`] : []),
   ]

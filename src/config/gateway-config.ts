@@ -16,6 +16,7 @@ import type { CachedNamespaces } from '../cache/account-namespaces.ts'
 import { type CacheLimits, cacheOptions } from '../cache/cache-bounds.ts'
 import type { ClusterSourceOptions } from '../gateway/fleet.ts'
 import type { GatewayOptions } from '../gateway/gateway.ts'
+import { isAddress, type ShareOptions } from '../gateway/sharing.ts'
 import type { SchemaOptions } from '../gateway/serve-schema.ts'
 import { defaultPreloadDeadlineMs } from '../gateway/preload.ts'
 import { commandLineOf } from '../gateway/sources/exec-commands.ts'
@@ -83,6 +84,8 @@ export interface GatewayConfig extends Required<SameOptions>, OperationConfig {
   /** Bounds of writes: see `WriteLimits`. */
   readonly writes: WriteLimits
   readonly archive: ArchiveConfig
+  /** Shares the clusters with other gateways: see docs/scale.md. */
+  readonly share: ShareOptions
 }
 
 /** What the caches saw, kept: see docs/archive.md. */
@@ -131,6 +134,7 @@ const cluster = z
     server: z.url({ protocol: /^https?$/ }).optional(),
     labels: labels.optional(),
     cache: z.strictObject(cachedNamespaces).optional(),
+    everywhere: z.boolean().optional(),
   })
   .transform((given) => ({ ...given, name: given.name ?? given.context ?? 'default' }))
 
@@ -210,7 +214,16 @@ const shardSchema: z.ZodType<Shard> = z
     error: 'shards are numbered from 0: the index must be below the count',
   })
 
-type GatewayPart = 'documents' | 'work' | 'writes' | 'cache' | 'live' | 'shard' | 'logs' | 'archive'
+type GatewayPart =
+  | 'documents'
+  | 'work'
+  | 'writes'
+  | 'cache'
+  | 'live'
+  | 'shard'
+  | 'logs'
+  | 'archive'
+  | 'share'
 
 /** Checks a text by a function that throws. */
 function readBy(read: (text: string) => unknown): z.ZodType<string> {
@@ -254,6 +267,17 @@ export const gatewayParts: { readonly [Part in GatewayPart]: z.ZodType<GatewayCo
   shard: shardSchema,
   logs: limitsSchema(logOptions),
   archive: archiveSchema,
+  share: z.strictObject({
+    address: z
+      .string()
+      .refine(isAddress, {
+        error: 'an address has http:// or https:// and no path: http://10.0.0.7:4000',
+      })
+      .optional(),
+    caFile: z.string().min(1).optional(),
+    certFile: z.string().min(1).optional(),
+    keyFile: z.string().min(1).optional(),
+  }),
 }
 
 const names = z.array(z.string())

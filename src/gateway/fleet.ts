@@ -34,6 +34,7 @@ import {
   type SourceState,
 } from './sources/cluster-source.ts'
 import type { FormOf } from './archiving.ts'
+import type { ShareOptions } from './sharing.ts'
 import { isInShard, type Shard, wholeFleet } from './sources/shard.ts'
 import { DirectorySource, type DirectorySourceOptions } from './sources/directory-source.ts'
 import {
@@ -70,6 +71,8 @@ export interface FleetOptions {
   readonly clusterSources?: readonly ClusterSourceOptions[]
   /** The share of the clusters of the sources, where several gateways serve them. Default: all. */
   readonly shard?: Shard
+  /** Shares the clusters with the gateways that have the same configuration and archive. Absent: this one holds all. */
+  readonly share?: ShareOptions
   /** Bounds of the caches, and the time after which unused caches stop. */
   readonly cache?: Partial<CacheLimits> & CachedNamespaces
   /** Bounds of access reviews, and the time for which answers are kept. */
@@ -107,6 +110,7 @@ const replacementDeadlineMs = 5_000
 type InformerObserverOf = (cluster: string, resource: ApiResource) => InformerObserver
 
 export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
+  readonly address: string | undefined
   readonly #options: FleetOptions
   readonly #log: GatewayLog
   readonly #failures: FailureLog
@@ -136,6 +140,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     observer: InformerObserverOf | undefined,
     archived: ArchiveOf | undefined,
   ) {
+    this.address = options.share?.address
     this.#options = options
     this.#log = log
     this.#failures = failures
@@ -486,8 +491,9 @@ interface WantedCluster {
 
 /** A configured cluster, in the form of a source's cluster. */
 function configuredCluster(given: NamedClusterSelection): SourcedCluster {
-  const { name, labels = {}, cache = {}, ...selection } = given
-  return { name, labels, source: configuration, place: { form: 'selection', selection }, cache }
+  const { name, labels = {}, cache = {}, everywhere = false, ...selection } = given
+  const place = { form: 'selection', selection } as const
+  return { name, labels, source: configuration, place, cache, everywhere }
 }
 
 /** The most clusters of all sources. Each costs memory and a connection. */

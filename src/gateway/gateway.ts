@@ -26,16 +26,17 @@ import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.
 import { defaultLogLimits, type LogLimits } from '../graphql/logs/log-limits.ts'
 import { PodLogs } from '../graphql/logs/pod-logs.ts'
 import {
-  liveResults,
   type PlannedOperations,
   plannedOperations,
   PlannedSubscriptions,
+  resultsOf,
 } from '../graphql/live/planned-subscriptions.ts'
 import { OpenSubscriptions } from '../graphql/live/open-subscriptions.ts'
 import type { GatewayExtension } from '../graphql/extensions/extension.ts'
+import { ClientError } from '../graphql/errors/client-error.ts'
 import { OperationDocuments } from '../graphql/documents/operation-documents.ts'
 import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
-import { operationPlugin, OperationSteps } from '../graphql/answer/execution.ts'
+import { operationPlugin, OperationSteps, textOf } from '../graphql/answer/execution.ts'
 import { defaultOperationLimits, type OperationLimits } from '../graphql/served/served-schema.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { PlannedQueries } from '../graphql/answer/planned-queries.ts'
@@ -47,6 +48,7 @@ import {
   type WriteLimits,
   WriteQuota,
 } from '../graphql/writes/write-limits.ts'
+import { type Merging, OverGateways } from '../graphql/over-gateways/over-gateways.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { reflectorChecks } from '../informer/reflector/reflector-options.ts'
 import { labelsProblem } from '../kubernetes/label-selector.ts'
@@ -67,16 +69,24 @@ import {
   present,
 } from '../lib/options.ts'
 import { heapShare } from '../lib/process-memory.ts'
-import { type ExecuteRequest, executeInProcess, type SubscriptionResults } from './in-process.ts'
+import type { FrameStream } from '../lib/frame-stream.ts'
+import {
+  type ExecuteRequest,
+  executeInProcess,
+  type SubscriptionResults,
+  textBySteps,
+} from './in-process.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { codeOf, FailureLog, type GatewayLog, observersOf, silentLog } from './observers.ts'
 import type { ServerPlugin, Readiness } from '../server/operation-options.ts'
 import { defaultApiWatchTimes } from './api-watch.ts'
 import { Archiving } from './archiving.ts'
 import { type ClusterSourceOptions, Fleet, type FleetOptions } from './fleet.ts'
+import { checkShare, isAddress, type ShareOptions } from './sharing.ts'
 import type { Shard } from './sources/shard.ts'
 import type { DirectorySourceOptions } from './sources/directory-source.ts'
 import type { HubSourceOptions } from './sources/hub-source.ts'
+import { HttpPeers } from './peers.ts'
 import { defaultPreloadDeadlineMs, Preload } from './preload.ts'
 import { SchemaServing } from './schema-serving.ts'
 import type { SchemaOptions } from './serve-schema.ts'
@@ -179,6 +189,7 @@ const clusterChecks: OptionChecks<NamedClusterSelection> = {
   context: aString,
   server: aString,
   labels: labelsCheck,
+  everywhere: aFlag,
 }
 
 /** All options of sources of any type. */
@@ -222,6 +233,16 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
       aString(`${option}[${at}].${needed}`, (source as unknown as Record<string, unknown>)[needed])
     }
   },
+  share: optionsOf<ShareOptions>({
+    address(option, given) {
+      aString(option, given)
+      if (isAddress(String(given))) return
+      throw new InvalidOptionError(option, given, 'an address such as http://10.0.0.7:4000')
+    },
+    caFile: aString,
+    certFile: aString,
+    keyFile: aString,
+  }),
   shard(option, given) {
     anObject(option, given)
     const { index, count } = given as Shard
@@ -307,6 +328,7 @@ export interface OpenedGateway extends Gateway {
 export async function openGateway(given: GatewayOptions): Promise<OpenedGateway> {
   const options = checkedOptions('a gateway', given, gatewayChecks)
   requireClusters('clusters', options.clusters, (options.clusterSources ?? []).length > 0)
+  checkShare(options.share, options.archive)
   const user = new UserSdl({ files: options.schemaFiles ?? [], directory: options.schema })
   await user.read()
   const packageSdl = await readPackageSdl()
@@ -314,6 +336,11 @@ export async function openGateway(given: GatewayOptions): Promise<OpenedGateway>
   const archiving = archive === undefined ? undefined : await Archiving.open(archive, log)
   return new RunningGateway(options, packageSdl, user, archiving)
 }
+
+const notMerged = (): Promise<never> =>
+  Promise.reject(new ClientError('UNSUPPORTED', 'clusters of several gateways are not merged yet'))
+
+const merging: Merging = { answer: notMerged, frames: notMerged }
 
 const defaultFragmentBytes = heapShare('texts', 64 << 20)
 
@@ -329,6 +356,7 @@ class RunningGateway implements OpenedGateway {
   readonly #subscriptions = new OpenSubscriptions()
   readonly #serving: SchemaServing
   readonly #archiving: Archiving | undefined
+  readonly #peers: HttpPeers | undefined
 
   constructor(
     options: GatewayOptions,
@@ -406,6 +434,8 @@ class RunningGateway implements OpenedGateway {
         notResumed: 0,
       },
     })
+    const { address } = options.share ?? {}
+    let others: OverGateways | undefined
     const steps = new OperationSteps({
       served: () => this.#serving.now,
       plans: queries,
@@ -413,7 +443,18 @@ class RunningGateway implements OpenedGateway {
       mutations,
       limits,
       documents,
-      live: { subscribe: async (request, origin) => liveResults(subscriptions, request, origin) },
+      live: {
+        subscribe: async ({ document, ...request }, origin) => {
+          const far = await others?.followElsewhere({ ...request, query: textOf(document) }, origin)
+          const near = (): Promise<FrameStream> =>
+            subscriptions.subscribeTo({ ...request, document }, origin)
+          return resultsOf(far ?? (await near()))
+        },
+      },
+      elsewhere:
+        address === undefined
+          ? undefined
+          : async (request, origin) => await others?.elsewhere(request, origin),
       history: this.#serving.history,
       requireViewer,
       observer,
@@ -421,7 +462,28 @@ class RunningGateway implements OpenedGateway {
     })
     const plugin = operationPlugin(steps)
     this.plugin = plugin
-    this.planned = plannedOperations({ queries, subscriptions, plugin, requireViewer })
+    const plans = plannedOperations({ queries, subscriptions, plugin, requireViewer })
+    if (address !== undefined) {
+      this.#peers = new HttpPeers({
+        address,
+        trust: options.share ?? {},
+        deadlineMs: limits.operationDeadlineMs,
+        failed: (error) => log.error('the previous certificates of share stay in use', { error }),
+      })
+      others = new OverGateways({
+        served: () => this.#serving.now,
+        documents,
+        limits,
+        address,
+        peers: this.#peers,
+        plans,
+        refused: (request, origin) => textBySteps(steps, request, origin),
+        merging,
+        requireViewer,
+        observer,
+      })
+    }
+    this.planned = others ?? plans
     this.execute = executeInProcess(steps, this.planned, requireViewer)
   }
 
@@ -463,8 +525,9 @@ class RunningGateway implements OpenedGateway {
     }
   }
 
-  readonly authenticator = (options: AuthenticationOptions): Authenticator | undefined =>
-    createAuthenticator(options, {
+  readonly authenticator = (options: AuthenticationOptions): Authenticator | undefined => {
+    this.#peers?.trustHeaders(options.requestHeader)
+    return createAuthenticator(options, {
       reviewToken: (cluster, deadlineMs) => this.#fleet.tokenReviewer(cluster, deadlineMs),
       observer: {
         verified: (outcome) => this.#options.metrics?.server.verified(outcome),
@@ -478,6 +541,7 @@ class RunningGateway implements OpenedGateway {
         },
       },
     })
+  }
 
   readonly configureClusters = async (
     clusters: readonly NamedClusterSelection[],
@@ -493,6 +557,7 @@ class RunningGateway implements OpenedGateway {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
     this.#preload[Symbol.dispose]()
+    this.#peers?.[Symbol.dispose]()
     await this.#fleet[Symbol.asyncDispose]()
     await this.#archiving?.[Symbol.asyncDispose]()
     this.#failures[Symbol.dispose]()

@@ -11,7 +11,6 @@ import {
   getOperationAST,
   GraphQLError,
   OperationTypeNode,
-  print,
 } from 'graphql'
 import {
   type Authenticator,
@@ -20,7 +19,8 @@ import {
 } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import { ClientError, clientErrorOf } from '../graphql/errors/client-error.ts'
-import type { OperationOptions, OperationSteps } from '../graphql/answer/execution.ts'
+import { type OperationOptions, type OperationSteps, textOf } from '../graphql/answer/execution.ts'
+import type { QueryRequest } from '../graphql/answer/planned-queries.ts'
 import type { PlannedOperations } from '../graphql/live/planned-subscriptions.ts'
 import { queryLane, turns } from '../graphql/prepare/user-shares.ts'
 import { interruptible } from '../lib/generators.ts'
@@ -67,31 +67,16 @@ export function executeInProcess(
   const answerTo = async (request: ExecuteRequest): Promise<Answer> => {
     const beganMs = performance.now()
     const { variables, operationName, explain = false } = request
-    const { viewer, callerToken } = await callerOf(request)
-    if (requireViewer && viewer === undefined) throw noViewer()
+    const caller = await callerOf(request)
+    if (requireViewer && caller.viewer === undefined) throw noViewer()
     const query = typeof request.query === 'string' ? request.query : textOf(request.query)
     if (!explain) {
-      const text = await planned.answer(
-        { query, variables, operationName },
-        { viewer, callerToken },
-      )
+      const asked = { query, variables, operationName }
+      const text = await planned.answer(asked, { ...caller, mayWrite: true })
       if (text !== undefined) return parseExact(text) as FormattedExecutionResult
     }
-    const { served } = steps
-    const lane = queryLane(viewer)
-    await turns.enter(lane)
-    const { document, errors } = turns.run(() => {
-      const parsed = steps.parse(query, { viewer })
-      return { document: parsed, errors: steps.validate(served.schema, parsed, { viewer }) }
-    }, lane)
-    if (errors.length > 0) return { errors }
-    const contextValue: OperationOptions = { viewer, callerToken, beganMs, explain, mayWrite: true }
-    const args = { schema: served.schema, document, operationName, contextValue }
-    const whole = { ...args, variableValues: variables ?? undefined }
-    const operation = getOperationAST(document, operationName)?.operation
-    return operation === OperationTypeNode.SUBSCRIPTION
-      ? steps.subscribe(whole)
-      : steps.execute(served, whole)
+    const contextValue: OperationOptions = { ...caller, beganMs, explain, mayWrite: true }
+    return await bySteps(steps, { query, variables, operationName }, contextValue)
   }
   return async (request) => {
     const { signal } = request
@@ -105,6 +90,28 @@ export function executeInProcess(
   }
 }
 
+/** The answer of the steps, without the short way of the plans. Rejects with the error of a text that is no document. */
+export async function bySteps(
+  steps: OperationSteps,
+  { query, operationName, variables }: QueryRequest,
+  contextValue: OperationOptions,
+): Promise<Answer> {
+  const { served } = steps
+  const lane = queryLane(contextValue.viewer)
+  await turns.enter(lane)
+  const { document, errors } = turns.run(() => {
+    const parsed = steps.parse(query, contextValue)
+    return { document: parsed, errors: steps.validate(served.schema, parsed, contextValue) }
+  }, lane)
+  if (errors.length > 0) return { errors }
+  const args = { schema: served.schema, document, operationName, contextValue }
+  const whole = { ...args, variableValues: variables ?? undefined }
+  const operation = getOperationAST(document, operationName)?.operation
+  return operation === OperationTypeNode.SUBSCRIPTION
+    ? steps.subscribe(whole)
+    : steps.execute(served, whole)
+}
+
 /** The program has named a caller that cannot be checked. Thrown, since the mistake is the program's, not a client's. */
 class InvalidCallerError extends ClientError {
   constructor() {
@@ -116,7 +123,7 @@ class InvalidCallerError extends ClientError {
 
 async function callerOf(
   caller: RequestCaller,
-): Promise<Pick<OperationOptions, 'viewer' | 'callerToken'>> {
+): Promise<Pick<OperationOptions, 'viewer' | 'callerToken' | 'sent'>> {
   const { viewer, callerToken, authenticator, token, headers } = caller
   if (viewer !== undefined) return { viewer, callerToken }
   if (authenticator === undefined) {
@@ -134,15 +141,8 @@ async function callerOf(
   return {
     viewer: admitted.viewer,
     callerToken: callerToken ?? authenticator.tokenOf?.(credentials),
+    sent: credentials,
   }
-}
-
-const texts = new WeakMap<DocumentNode, string>()
-
-function textOf(query: DocumentNode): string {
-  let text = texts.get(query)
-  if (text === undefined) texts.set(query, (text = query.loc?.source.body ?? print(query)))
-  return text
 }
 
 /** Rejects with the signal's reason when it aborts. A subscription that begins after that is ended. */
@@ -183,6 +183,19 @@ function untilAborted(frames: Frames, signal: AbortSignal | undefined): Subscrip
     }
   }
   return interruptible(results(), end)
+}
+
+/** The JSON text of the answer to a query. Never rejects. */
+export async function textBySteps(
+  steps: OperationSteps,
+  request: QueryRequest,
+  contextValue: OperationOptions,
+): Promise<string> {
+  try {
+    return JSON.stringify(sent((await bySteps(steps, request, contextValue)) as ExecutionResult))
+  } catch (error) {
+    return JSON.stringify(sent({ errors: [clientErrorOf(error)] }))
+  }
 }
 
 /** A result in the form that JSON would give it. Errors of frames, which were text, have it already. */

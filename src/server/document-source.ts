@@ -31,6 +31,18 @@ export const requestMembers: ReadonlySet<string> = new Set([
   'extensions',
 ])
 
+/** The clusters to which a request restricts its operation by `extensions.clusters`. Throws `ClientError`. */
+export function clustersAsked({ extensions }: DocumentRequest): readonly string[] | undefined {
+  const value = extensions?.['clusters']
+  if (value === undefined || value === null) return undefined
+  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value
+  throw new ClientError('BAD_USER_INPUT', 'extensions.clusters is no list of names', {
+    argument: 'extensions.clusters',
+    value,
+    hint: 'name the clusters that the answer is to be about, or leave it out',
+  })
+}
+
 /** Finds the documents of operations before they are parsed, on both transports. */
 export interface DocumentSource {
   /** Members of a request that name a document, in addition to `extensions.persistedQuery`. */
@@ -53,13 +65,14 @@ const sha256 = /^[0-9a-f]{64}$/
 
 /**
  * Calls {@link DocumentSource.documentOf}, and reports refused documents to the observer. Throws `ClientError` for a
- * request without a document. The error lists the members that have no meaning here.
+ * request without a document, or with a wrong restriction. The error lists the members that have no meaning here.
  */
 export function requestedDocument(
   source: DocumentSource,
   request: DocumentRequest,
   { learns, viewer, trace, observer }: DocumentAsked,
 ): string {
+  clustersAsked(request)
   let query: string | undefined
   try {
     query = source.documentOf(request, learns)

@@ -198,7 +198,7 @@ class RunningServer implements GraphQLServer {
     }
     const shared = { documents, contextOf, observer, log }
     this.#pipeline = createOperationPipeline(options.plugins, shared)
-    const origins = new OriginCheck(server)
+    const origins = new OriginCheck(server, options.planned?.address)
     const { refusal = () => undefined } = options
     const parts: ServerParts = {
       ...shared,

@@ -126,20 +126,22 @@ export interface Readiness {
   readonly lagsBehindMs?: readonly number[]
 }
 
-/** The caller's token, the callback for an answer that no browser may keep, and the request. */
-type OperationCaller = Pick<OperationOptions, 'callerToken' | 'forbidKeeping' | 'trace'>
+/** The caller's token and credentials, the callback for an answer that no browser may keep, and the request. */
+type OperationCaller = Pick<OperationOptions, 'callerToken' | 'forbidKeeping' | 'sent' | 'trace'>
 
 /** Answers operations that have a plan, as most queries do. */
 export interface PlannedQueries {
   /** The plugin that these plans replace. */
   readonly plugin?: ServerPlugin | undefined
+  /** The address at which other gateways ask this one. */
+  readonly address?: string | undefined
   /**
    * The JSON text of the answer; `undefined` if the pipeline has to answer: the operation is not a query, has no plan,
-   * or has errors. Returns a promise only if it has to wait. Never rejects.
+   * or has errors. Returns a promise only if it has to wait. Never rejects. `mayWrite`: whether it may be a mutation.
    */
   answer(
     operation: QueryRequest,
-    origin: OperationOrigin & OperationCaller,
+    origin: OperationOrigin & OperationCaller & { readonly mayWrite: boolean },
   ): string | undefined | Promise<string | undefined>
   /** The frames of a subscription. If it fails, its errors come last. Never rejects. */
   subscribe?(

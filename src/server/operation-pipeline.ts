@@ -13,7 +13,11 @@ import {
   GraphQLError,
 } from 'graphql'
 import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga'
-import type { Authenticator, CallerToken } from '../access/authentication/authenticator.ts'
+import type {
+  Authenticator,
+  CallerToken,
+  Credentials,
+} from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import {
   type AnsweredResult,
@@ -30,7 +34,7 @@ import { present } from '../lib/options.ts'
 import { quoted } from '../lib/text.ts'
 import { asksForExplanation, type OriginCheck } from './guard/request-guard.ts'
 import type { UnsentBytes, UserQuotas } from './user-limits.ts'
-import type { DocumentSource } from './document-source.ts'
+import { clustersAsked, type DocumentSource } from './document-source.ts'
 import type { SentOperation } from './http/http-operation.ts'
 import type { LongLivedConnections } from './long-lived-connections.ts'
 import {
@@ -59,6 +63,7 @@ export interface TransportContext {
   readonly made?: MadeContext | undefined
   readonly viewer?: Viewer | undefined
   readonly callerToken?: CallerToken | undefined
+  readonly sent?: Credentials | undefined
   readonly trace?: OperationTrace | undefined
   readonly forbidKeeping?: OperationOptions['forbidKeeping']
   readonly beganMs?: OperationOptions['beganMs']
@@ -135,8 +140,11 @@ export function createOperationPipeline(
       const { viewer } = context
       const wishes: OperationOptions = {
         explain: params?.extensions?.['explain'] === true || asksForExplanation(req),
+        clusters: clustersAsked(params ?? {}),
         viewer,
         callerToken,
+        // The program may have named another viewer.
+        sent: viewer === initial.viewer ? initial.sent : undefined,
         trace,
         forbidKeeping,
         beganMs,

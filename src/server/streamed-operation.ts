@@ -12,14 +12,14 @@ import {
   type GraphQLError,
   OperationTypeNode,
 } from 'graphql'
-import type { CallerToken } from '../access/authentication/authenticator.ts'
+import type { CallerToken, Credentials } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { OperationOptions } from '../graphql/answer/execution.ts'
 import type { OperationTrace } from '../graphql/prepare/operation-trace.ts'
 import { queryLane, turns } from '../graphql/prepare/user-shares.ts'
 import { interruptible } from '../lib/generators.ts'
 import { clientErrorOf, writeByGet } from '../graphql/errors/client-error.ts'
-import { type RequestedOperation, requestedDocument } from './document-source.ts'
+import { clustersAsked, type RequestedOperation, requestedDocument } from './document-source.ts'
 import type { MadeContext, OperationPipeline, ServerParts } from './operation-pipeline.ts'
 import type { FrameStream, StreamEnd } from '../lib/frame-stream.ts'
 import { OneFrame } from './user-limits.ts'
@@ -36,6 +36,8 @@ export interface StreamedRequest {
   readonly learns: boolean
   readonly viewer: Viewer | undefined
   readonly callerToken: CallerToken | undefined
+  /** What the caller has sent to be known as the viewer. */
+  readonly sent: Credentials | undefined
   readonly trace: OperationTrace
   /** Called when the operation has been answered, or its subscription has begun. */
   readonly begun?: (() => void) | undefined
@@ -112,10 +114,13 @@ export async function answerOperation(
   const mayWrite = !isGet(asked)
   let stream: FrameStream | undefined
   if (planned !== undefined && (contextValue as OperationOptions).explain !== true) {
-    const planAsked = { query, operationName, variables: asked.operation.variables ?? {} }
+    const { variables } = asked.operation
+    const clusters = clustersAsked(asked.operation)
+    const planAsked = { query, operationName, variables: variables ?? {}, clusters }
     const origin = { transport, headers: request.headers, connectionParams, viewer }
-    const caller = { ...origin, callerToken, trace }
-    if (isSubscription) stream = await planned.subscribe?.(planAsked, { ...caller, mayWrite })
+    const { sent } = contextValue as OperationOptions
+    const caller = { ...origin, callerToken, sent, trace, mayWrite }
+    if (isSubscription) stream = await planned.subscribe?.(planAsked, caller)
     else {
       const text = await planned.answer(planAsked, caller)
       if (text !== undefined) stream = new OneFrame(text)

@@ -84,7 +84,11 @@ const sets: Readonly<Record<string, object>> = {
   ...ofGuide,
   'no values': {},
   'everything on': everything,
-  'three shards': { shards: 3 },
+  'clusters shared out': {
+    ...everything,
+    share: { enabled: true, caKey: 'ca.crt' },
+    archive: { existingSecret: 'archive' },
+  },
   'an archive in Postgres': { archive: { existingSecret: 'archive' } },
   'an archive on a volume each': {
     archive: { volumeSize: '5Gi', storageClassName: 'fast' },
@@ -178,7 +182,8 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
     [{ config: { profile: { include: { kind: ['Pod'] } } } }, "'kind'"],
     [{ rbac: { customGroups: ['*.example.com'] } }, '/rbac/customGroups/0'],
     [{ schema: { 'a.txt': '' } }, 'a.txt'],
-    [{ shards: 2, autoscaling: { enabled: true } }, 'autoscaling.enabled'],
+    [{ share: { enabled: true } }, 'archive.existingSecret'],
+    [{ config: { share: { address: 'http://a' } } }, '/config/share/address'],
   ])('refuses %j, and names what is wrong', async (values, named) => {
     await expect(rendered(values)).rejects.toThrow(named)
   })
@@ -263,6 +268,42 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
     await expect(
       rendered({ archive: { existingSecret: 'kept', volumeSize: '5Gi' } }),
     ).rejects.toThrow('not both')
+  })
+
+  it('gives gateways that share clusters a lasting address each, at which the others reach them', async () => {
+    const manifests = await rendered({
+      replicas: 3,
+      archive: { existingSecret: 'kept' },
+      share: { enabled: true, caKey: 'ca.crt' },
+      tls: { existingSecret: 'informerql-tls' },
+      networkPolicy: { enabled: true, from: [{ namespaceSelector: {} }], egress: [{}] },
+    })
+    const { spec } = one(manifests, 'StatefulSet')
+    expect(spec.replicas).toBe(3)
+    const [{ env, ports }] = spec.template.spec.containers
+    const variables = Object.fromEntries(
+      env.map(({ name, ...of }: { name: string }) => [name, of]),
+    ) as Record<string, { value?: string; valueFrom?: object }>
+    expect(variables['POD_NAME']?.valueFrom).toEqual({ fieldRef: { fieldPath: 'metadata.name' } })
+    const address = variables['INFORMERQL_SHARE_ADDRESS']?.value?.replace(
+      '$(POD_NAME)',
+      'informerql-0',
+    )
+    const { hostname, port, protocol } = new URL(address ?? '')
+    const [pod, service, namespace] = hostname.split('.')
+    expect([pod, namespace, protocol]).toEqual(['informerql-0', 'informerql', 'https:'])
+    expect(service).toBe(spec.serviceName)
+    const peers = one(manifests, 'Service', service)
+    expect(peers.spec).toMatchObject({ clusterIP: 'None', publishNotReadyAddresses: true })
+    expect(ports).toContainEqual({ name: 'https', containerPort: Number(port) })
+    expect(parse(configOf(manifests)).share).toEqual({ caFile: '/etc/informerql/tls/ca.crt' })
+    const policy = one(manifests, 'NetworkPolicy').spec
+    const own = { podSelector: { matchLabels: spec.selector.matchLabels } }
+    expect(policy.ingress[0]).toEqual({
+      ports: [{ port: 'https' }],
+      from: [{ namespaceSelector: {} }, own],
+    })
+    expect(policy.egress).toContainEqual({ ports: [{ port: 'https' }], to: [own] })
   })
 
   it('gives pods as long to end as a stop may take', async () => {
@@ -369,7 +410,7 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
         }
       }
       expect([...seen].toSorted()).toEqual(Object.keys(collections).toSorted())
-      expect(Object.keys(ofGuide)).toHaveLength(3)
+      expect(Object.keys(ofGuide)).toHaveLength(4)
     })
 
     it('fits the Ingress of the guide', async () => {

@@ -160,13 +160,16 @@ describe('informerql demo', () => {
 })
 
 describe('informerql simulate', () => {
-  it('runs an API server that a gateway can serve', async () => {
-    const simulated = start(['simulate', '--port', '0', '--pods', '10', '--rate', '0'])
+  it('runs an API server that a gateway can serve, one of the clusters of its scenario', async () => {
+    const flags = ['--pods', '10', '--rate', '0', '--cluster', 'prod-us', '--host', '127.0.0.1']
+    const simulated = start(['simulate', '--port', '0', ...flags])
     const [, server = ''] = await simulated.printed(/--server=(\S+)/)
     const served = start(['serve', '--server', server, '--port', '0'])
     const [, url = ''] = await served.printed(/at (\S+)/)
-    const response = await post(url, { query: '{ pods(first: 1) { totalCount } }' })
-    expect(await response.json()).toEqual({ data: { pods: { totalCount: 10 } } })
+    const query = '{ pods(first: 1) { totalCount } gatewayClusters { version } }'
+    const response = await post(url, { query })
+    const gatewayClusters = [{ version: 'v1.33.13' }]
+    expect(await response.json()).toEqual({ data: { pods: { totalCount: 10 }, gatewayClusters } })
     served.child.kill('SIGINT')
     simulated.child.kill('SIGINT')
     expect((await served.ended).code).toBe(0)

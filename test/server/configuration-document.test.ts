@@ -30,6 +30,7 @@ const declaredIn: Readonly<Record<string, readonly string[]>> = {
   server: ['src/server/server-options.ts', 'src/server/user-limits.ts'],
   auth: ['src/access/authentication/authentication-options.ts'],
   shard: ['src/gateway/sources/shard.ts'],
+  share: ['src/gateway/sharing.ts'],
   archive: ['src/config/gateway-config.ts'],
   audit: ['src/config/config.ts'],
   simulator: ['src/config/config.ts'],

@@ -6,9 +6,9 @@
 {{- .Values.serviceAccount.name | default (include "informerql.name" .) -}}
 {{- end -}}
 
-{{- /* Gateways with a share of the clusters, or a volume, of their own are a StatefulSet. */ -}}
+{{- /* Gateways with an address or a volume of their own are a StatefulSet. */ -}}
 {{- define "informerql.workloadKind" -}}
-{{- if or (gt (int .Values.shards) 1) .Values.archive.volumeSize }}StatefulSet{{ else }}Deployment{{ end -}}
+{{- if or .Values.share.enabled .Values.archive.volumeSize }}StatefulSet{{ else }}Deployment{{ end -}}
 {{- end -}}
 
 {{- define "informerql.selector" -}}
@@ -41,11 +41,6 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- $config := deepCopy .Values.config -}}
 {{- $host := printf "%s.%s" $name .Release.Namespace -}}
 {{- $hosts := list (printf "%s.svc" $host) (printf "%s.svc.cluster.local" $host) $host -}}
-{{- if gt (int .Values.shards) 1 }}
-{{- range $index := until (int .Values.shards) }}
-{{- $hosts = concat $hosts (list (printf "%s-%d.%s.svc" $name $index $host) (printf "%s-%d.%s" $name $index $name)) }}
-{{- end }}
-{{- end }}
 {{- $server := merge (dict "host" "0.0.0.0" "port" 4000 "metricsHost" "0.0.0.0" "metricsPort" (int .Values.metrics.port)) ($config.server | default dict) -}}
 {{- $_ := set $server "allowedHosts" (concat $hosts ($server.allowedHosts | default list)) -}}
 {{- if .Values.tls.existingSecret }}
@@ -60,6 +55,9 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- if .Values.archive.volumeSize }}
 {{- if .Values.archive.existingSecret }}{{ fail "archive: give existingSecret or volumeSize, not both" }}{{ end -}}
 {{- $_ := set $config "archive" (merge (dict "url" "file:/var/lib/informerql/archive.db") ($config.archive | default dict)) -}}
+{{- end }}
+{{- with .Values.share.caKey }}
+{{- $_ := set $config "share" (merge (dict "caFile" (printf "/etc/informerql/tls/%s" .)) ($config.share | default dict)) -}}
 {{- end }}
 {{- if .Values.schema }}{{ $_ := set $config "schema" "/etc/informerql/schema" }}{{ end -}}
 {{- toYaml $config -}}
@@ -91,13 +89,14 @@ NODE_OPTIONS of its own.
   value: --max-old-space-size={{ div (mul (include "informerql.bytes" . | int64) 60) 104857600 }} --max-semi-space-size=16
 {{- end }}
 {{- end }}
-{{- if gt (int .Values.shards) 1 }}
-- name: INFORMERQL_SHARD_INDEX
+{{- if .Values.share.enabled }}
+{{- if not .Values.archive.existingSecret }}{{ fail "share.enabled: gateways share clusters through a Postgres; give archive.existingSecret" }}{{ end }}
+- name: POD_NAME
   valueFrom:
     fieldRef:
-      fieldPath: metadata.labels['apps.kubernetes.io/pod-index']
-- name: INFORMERQL_SHARD_COUNT
-  value: {{ .Values.shards | quote }}
+      fieldPath: metadata.name
+- name: INFORMERQL_SHARE_ADDRESS
+  value: {{ include "informerql.scheme" . }}://$(POD_NAME).{{ include "informerql.name" . }}-peers.{{ .Release.Namespace }}.svc:4000
 {{- end }}
 {{- with .Values.archive.existingSecret }}
 - name: INFORMERQL_ARCHIVE_URL

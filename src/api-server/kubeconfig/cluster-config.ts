@@ -24,6 +24,8 @@ export interface NamedClusterSelection extends ClusterSelection {
     readonly namespaces?: readonly string[] | undefined
     readonly excludeNamespaces?: readonly string[] | undefined
   }
+  /** Where gateways share the clusters: whether each of them holds this one. Default false. */
+  readonly everywhere?: boolean
 }
 
 /** The places where clusters are searched. */

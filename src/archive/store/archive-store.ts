@@ -12,6 +12,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type {
+  ApiDocument,
   ArchiveBatch,
   ArchiveCalls,
   ArchivedKind,
@@ -24,7 +25,10 @@ import type {
   ObjectChunk,
   PastObject,
   PastQuestion,
+  PublishedCluster,
+  PublishedRow,
   ResumedChange,
+  Topic,
 } from '../archive-calls.ts'
 import {
   archiveDefaults,
@@ -39,11 +43,6 @@ import { lost, unlessLost } from './bodies.ts'
 import { migrate, type Engine } from './engine.ts'
 import { Holders, holdMs, ofAnother } from './holders.ts'
 import { readableText } from './kept-state.ts'
-import { past } from './past.ts'
-import { openPostgres } from './postgres-engine.ts'
-import { changesSince } from './resumed-changes.ts'
-import { forgetOld } from './retention.ts'
-import { openSqliteFile, openSqliteMemory, putAside } from './sqlite-engine.ts'
 import {
   adopt,
   type BatchOfKind,
@@ -52,7 +51,20 @@ import {
   textOf,
   unwritten,
   type WrittenKind,
-} from './written-kinds.ts'
+} from './kind-rows.ts'
+import { past } from './past.ts'
+import { openPostgres } from './postgres-engine.ts'
+import {
+  documentsOf,
+  forgetPublished,
+  keepDocument,
+  lackedDocuments,
+  publish,
+  publishedAfter,
+} from './published.ts'
+import { changesSince } from './resumed-changes.ts'
+import { forgetOld } from './retention.ts'
+import { openSqliteFile, openSqliteMemory, putAside } from './sqlite-engine.ts'
 
 /** What the store tells while it works. */
 export interface StoreEvents {
@@ -61,8 +73,8 @@ export interface StoreEvents {
   readonly failing: (message: string | undefined) => void
   readonly wrote: (written: { readonly rows: number; readonly gaps: number }) => void
   readonly bytes: (bytes: number) => void
-  /** Other processes may have written. */
-  readonly othersWrote: () => void
+  /** Other processes have written, or may have, without a topic. */
+  readonly othersWrote: (topic: Topic | undefined) => void
 }
 
 /** Rejects with `ArchiveError`. A Postgres that is away is no reason: it is asked again with each call. */
@@ -263,6 +275,41 @@ class ArchiveStore implements ArchiveCalls {
     })
   }
 
+  publish(clusters: readonly PublishedCluster[]): Promise<readonly string[]> {
+    return this.#ask(async (engine) => {
+      const held: PublishedCluster[] = []
+      const others: string[] = []
+      for (const one of clusters) {
+        if (this.#holders?.holds(one.cluster) || (await this.#claim(engine, one.cluster)))
+          held.push(one)
+        else others.push(one.cluster)
+      }
+      if (held.length > 0) {
+        await engine.transaction(async (statements) => {
+          await this.#holders?.check(statements, new Set(held.map(({ cluster }) => cluster)))
+          await publish(statements, held)
+        })
+      }
+      return others
+    })
+  }
+
+  publishedAfter(written: number): Promise<readonly PublishedRow[]> {
+    return this.#ask((engine) => publishedAfter(engine, written))
+  }
+
+  lackedDocuments(hashes: readonly string[]): Promise<readonly string[]> {
+    return this.#ask((engine) => lackedDocuments(engine, hashes))
+  }
+
+  keepDocument(document: ApiDocument): Promise<void> {
+    return this.#ask((engine) => keepDocument(engine, document))
+  }
+
+  documentsOf(hashes: readonly string[]): Promise<readonly ApiDocument[]> {
+    return this.#ask((engine) => documentsOf(engine, hashes))
+  }
+
   async close(): Promise<void> {
     this.#closing.abort()
     for (const timer of this.#timers) clearInterval(timer)
@@ -337,10 +384,9 @@ class ArchiveStore implements ArchiveCalls {
       const [position, writtenMs] = [textOf(row?.['position']), Number(row?.['written'])]
       if (position === kind.position && writtenMs === kind.writtenMs) continue
       const own = this.#queue.filter((work) => work.kind === kind)
-      const last = own.findIndex(
-        ({ batch }) => batch.position === position && batch.timeMs === writtenMs,
-      )
-      const done = own.slice(0, last + 1)
+      const isLast = ({ batch }: Waiting) =>
+        batch.position === position && batch.timeMs === writtenMs
+      const done = own.slice(0, own.findIndex(isLast) + 1)
       for (const { batch } of done) remember(kind, batch)
       this.#end(done, undefined)
     }
@@ -484,9 +530,12 @@ class ArchiveStore implements ArchiveCalls {
     const isInUse = ({ id, cluster }: { id: number; cluster: string }) =>
       this.#kinds.has(id) || this.#holders?.holds(cluster) === false
     const { signal } = this.#closing
-    this.#forgetting = this.#ask((engine) =>
-      forgetOld(engine, { ...this.#options, isFull }, isInUse, signal),
-    )
+    this.#forgetting = this.#ask(async (engine) => {
+      const bytes = await forgetOld(engine, { ...this.#options, isFull }, isInUse, signal)
+      if (this.#holders !== undefined)
+        await engine.transaction((statements) => forgetPublished(statements, this.#options.keepMs))
+      return bytes
+    })
       .then(this.#events.bytes, () => undefined)
       .finally(() => (this.#forgetting = undefined))
   }

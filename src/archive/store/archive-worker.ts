@@ -5,7 +5,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 import { CodedError } from '../../lib/coded-error.ts'
-import type { ArchiveCalls, ObjectChunk } from '../archive-calls.ts'
+import type { ArchiveCalls, ObjectChunk, Topic } from '../archive-calls.ts'
 import type { ArchiveOptions } from '../archive-options.ts'
 import { openStore } from './archive-store.ts'
 
@@ -30,7 +30,7 @@ export type WorkerMessage =
   | { readonly failing: string | undefined }
   | { readonly wrote: { readonly rows: number; readonly gaps: number } }
   | { readonly bytes: number }
-  | { readonly othersWrote: true }
+  | { readonly othersWrote: Topic | undefined }
 
 const port = parentPort
 if (port === null) throw new Error('archive-worker.ts runs as a worker thread only')
@@ -42,7 +42,7 @@ const opening = openStore(workerData as ArchiveOptions, {
   failing: (failing) => send({ failing }),
   wrote: ({ rows, gaps }) => send({ wrote: { rows, gaps } }),
   bytes: (bytes) => send({ bytes }),
-  othersWrote: () => send({ othersWrote: true }),
+  othersWrote: (othersWrote) => send({ othersWrote }),
 })
 // The call `open` answers with it.
 opening.catch(() => undefined)

@@ -8,7 +8,7 @@ import type { ArchiveBatch, ArchivedKind } from '../archive-calls.ts'
 import { ArchiveError } from '../archive-options.ts'
 import { lost, packedText, unlessLost, unpacked } from './bodies.ts'
 import type { SqlRow, SqlValue, Statements, Transaction } from './engine.ts'
-import { type BatchOfKind, remember, type WrittenKind, writtenAfter } from './written-kinds.ts'
+import { type BatchOfKind, remember, type WrittenKind, writtenAfter } from './kind-rows.ts'
 import { keptChange, keptState, type KeptChange, lostChange } from './kept-state.ts'
 
 /** What a transaction wrote. `bytes`: of the changes. */
@@ -357,7 +357,7 @@ class WrittenRows {
       await statements.upsert('objects', objectColumns, objects, ['kind_id', 'namespace', 'name'])
     }
     if (this.#changes.length === 0) return
-    await statements.ordered()
+    await statements.ordered('changes')
     await statements.upsert('changes', changeColumns, this.#changes)
   }
 

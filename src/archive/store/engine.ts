@@ -4,6 +4,7 @@
  * them in its own way, and writes many rows at once in its own way.
  */
 
+import type { Topic } from '../archive-calls.ts'
 import { ArchiveError } from '../archive-options.ts'
 import { versions } from './tables.ts'
 
@@ -36,9 +37,9 @@ export interface Statements {
 export interface Transaction extends Statements {
   /**
    * Before changes are inserted: their ids are greater than those of all transactions that ended before, whoever wrote them,
-   * and other processes that listen are woken by the commit.
+   * and other processes that listen are woken by the commit: they are told what it is about.
    */
-  ordered(): Promise<void>
+  ordered(topic: Topic): Promise<void>
 }
 
 /**
@@ -56,8 +57,11 @@ export interface Engine extends Statements {
   /** Gives some of the room of deleted rows back to the disk; whether there is more. */
   giveBack(): Promise<boolean>
   failure(error: unknown): Failure
-  /** Calls `listener` after other processes have written, and when that may have been missed. Until it is closed. */
-  listen(listener: () => void): void
+  /**
+   * Calls `listener` after other processes have written, and when that may have been missed, without a topic. Until it is
+   * closed.
+   */
+  listen(listener: (topic: Topic | undefined) => void): void
   close(): Promise<void>
 }
 

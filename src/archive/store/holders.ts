@@ -13,7 +13,7 @@ import type { Statements } from './engine.ts'
 export const holdMs = 12_000
 
 /** Milliseconds since the epoch, by the clock of Postgres. */
-const now = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
+export const now = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
 
 export class Holders {
   readonly #holder = randomUUID()
@@ -72,11 +72,11 @@ export class Holders {
     }
   }
 
-  /** Lets others take everything at once. */
+  /** Lets others take everything at once. When it was held last stays known. */
   async release(statements: Statements): Promise<void> {
     if (this.#epochs.size === 0) return
     this.#epochs.clear()
-    await statements.rows('UPDATE holders SET until = 0 WHERE holder = $1', [this.#holder])
+    await statements.rows(`UPDATE holders SET until = ${now} - 1 WHERE holder = $1`, [this.#holder])
   }
 }
 

@@ -7,6 +7,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Topic } from '../archive-calls.ts'
 import { DamagedTextError } from './bodies.ts'
 import type { Pool, PoolClient } from 'pg'
 import {
@@ -117,9 +118,9 @@ class PostgresEngine implements Engine {
           rows: (sql, parameters = []) => rowsOf(session, sql, parameters),
           chunks: (sql, parameters, size) => chunksOf(session, sql, parameters, size),
           upsert: (...parameters) => upsert(session, ...parameters),
-          ordered: async () => {
+          ordered: async (topic) => {
             await session.query(
-              `SELECT pg_advisory_xact_lock(7377263), pg_notify('${channel}', '')`,
+              `SELECT pg_advisory_xact_lock(7377263), pg_notify('${channel}', '${topic}')`,
             )
           },
         })
@@ -132,7 +133,7 @@ class PostgresEngine implements Engine {
   }
 
   async bytes(): Promise<number> {
-    const tables = ['holders', 'kinds', 'dictionaries', 'objects', 'changes', 'gaps']
+    const tables = 'holders kinds dictionaries objects changes gaps apis api_documents'.split(' ')
     const sizes = tables.map(
       (table) => `COALESCE(pg_total_relation_size(to_regclass('${table}')), 0)`,
     )
@@ -159,17 +160,17 @@ class PostgresEngine implements Engine {
     return /^(22|23|42)...$/.test(code) ? 'other' : 'away'
   }
 
-  listen(listener: () => void): void {
+  listen(listener: (topic: Topic | undefined) => void): void {
     const { signal } = this.#closing
     const follow = async (session: PoolClient): Promise<void> => {
       const ended = new Promise<void>((resolve) => {
         session.once('error', resolve).once('end', resolve)
         signal.addEventListener('abort', () => resolve(), { once: true })
       })
-      session.on('notification', listener)
+      session.on('notification', ({ payload }) => listener(payload as Topic))
       await session.query(`LISTEN ${channel}`)
       // What others wrote before.
-      listener()
+      listener(undefined)
       await ended
     }
     const run = async (): Promise<void> => {

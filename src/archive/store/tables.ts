@@ -11,6 +11,8 @@
  *     changes       what changed, newest last: what a reader sees of it, and what makes the state before. `position` is
  *                   that of the kind after the batch, and null until a list has ended. `whole`: the detail has the state before by itself
  *     gaps          times in which changes of a kind were not seen
+ *     apis          what the holder of a cluster publishes of it; `written` grows with each row that is written
+ *     api_documents the texts that it refers to, by the hash of what they say; `parts`: those that a text refers to in turn
  */
 
 /** `{id}`: the type of a key that the database numbers itself; `{bytes}`: of bytes. */
@@ -47,5 +49,11 @@ export const versions: readonly (readonly string[])[] = [
     `CREATE TABLE gaps (
        id {id}, kind_id BIGINT NOT NULL, begins BIGINT NOT NULL, ends BIGINT NOT NULL)`,
     `CREATE INDEX gaps_of_kind ON gaps (kind_id, begins)`,
+  ],
+  [
+    `CREATE TABLE apis (
+       cluster TEXT NOT NULL PRIMARY KEY, written BIGINT NOT NULL, api TEXT, state TEXT NOT NULL)`,
+    `CREATE TABLE api_documents (
+       hash TEXT NOT NULL PRIMARY KEY, written BIGINT NOT NULL, parts TEXT NOT NULL, body {bytes} NOT NULL)`,
   ],
 ]

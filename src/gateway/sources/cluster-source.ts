@@ -20,6 +20,8 @@ export interface SourcedCluster {
   readonly place: ClusterPlace
   /** The namespaces to cache, instead of the setting for all clusters. */
   readonly cache?: CachedNamespaces
+  /** Whether each gateway holds it, where gateways share the clusters. */
+  readonly everywhere?: boolean
 }
 
 /** The clusters that a source names now, and its problem, if any. */

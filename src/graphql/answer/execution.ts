@@ -10,16 +10,19 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
+  type FormattedExecutionResult,
   getOperationAST,
   GraphQLError,
   locatedError,
   OperationTypeNode,
+  print,
   type ValidatedExecutionArgs,
   validateExecutionArgs,
   type GraphQLSchema,
   Kind as NodeKind,
   type Source,
 } from 'graphql'
+import { parseHeld } from '../../informer/codec/projection.ts'
 import type { WriteResults } from '../plan/plan-run.ts'
 import {
   maxCoercionErrors,
@@ -37,6 +40,7 @@ import {
   type PlannedQueries,
   type QueryOptions,
   type QueryOrigin,
+  type QueryRequest,
 } from './planned-queries.ts'
 import { refusedDocument, reportQuery } from './operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
@@ -50,6 +54,8 @@ import type { Plugin } from 'graphql-yoga'
 export interface OperationOptions extends QueryOrigin {
   /** Whether the answer explains itself in `extensions.explain`. */
   readonly explain?: boolean
+  /** The clusters that it is about, of those that it means. Absent: all of them. */
+  readonly clusters?: readonly string[] | undefined
   /** The start by `performance.now()`, if earlier than the start of execution. The deadline counts from it. */
   readonly beganMs?: number | undefined
   /** Whether a subscription may write, as `drain` does: not by GET. Default: false. */
@@ -92,6 +98,16 @@ export function optionsOf({ contextValue }: ExecutionArgs): OperationOptions {
 
 export interface OperationStepsOptions extends QueryOptions {
   readonly plans: PlannedQueries
+  /**
+   * The answer, JSON text, if other gateways hold clusters that the operation is about; `undefined` if this gateway has to
+   * answer. Never rejects. Absent: this gateway holds all clusters.
+   */
+  readonly elsewhere?:
+    | ((
+        request: QueryRequest & { readonly explains: boolean },
+        origin: OperationOptions,
+      ) => Promise<string | undefined>)
+    | undefined
   readonly live: SubscriptionSource
   /** Absent: the schema has no mutations. */
   readonly mutations?: MutationSource | undefined
@@ -153,6 +169,8 @@ export class OperationSteps {
    */
   async execute(served: ServedSchema, args: ExecutionArgs): Promise<ExecutionResult> {
     if (this.#lacksViewer(args)) return { errors: [refusalOf(noViewer())] }
+    const far = await this.#answerElsewhere(args)
+    if (far !== undefined) return far
     const startedMs = performance.now()
     const { limits, observer } = this.#options
     const record: AnswerRecord = { kinds: [], rows: 0, secrets: new Set(), logged: new Map() }
@@ -169,6 +187,26 @@ export class OperationSteps {
     return result
   }
 
+  /** The answer of other gateways, if the operation is about clusters that they hold. */
+  async #answerElsewhere(args: ExecutionArgs): Promise<ExecutionResult | undefined> {
+    const { elsewhere } = this.#options
+    if (elsewhere === undefined) return undefined
+    const { document, operationName, variableValues: variables } = args
+    const { explain: explains = false, ...origin } = optionsOf(args)
+    const asked = { query: textOf(document), operationName, variables, explains }
+    // A mutation by GET does not come here.
+    const text = await elsewhere(asked, { ...origin, mayWrite: true })
+    if (text === undefined) return undefined
+    const { errors, ...result } = parseHeld(text) as FormattedExecutionResult
+    const { source } = document.loc ?? {}
+    const seen = errors?.map(({ message, path, locations, extensions }) => {
+      const positions =
+        source && locations?.map(({ line, column }) => positionOf(source, line, column))
+      return new GraphQLError(message, { source, positions, path, extensions })
+    })
+    return { ...(result as ExecutionResult), ...(seen && { errors: seen }) }
+  }
+
   /** The answer of the plan, or the errors of an operation that is refused as a whole. */
   async #answer(
     served: ServedSchema,
@@ -176,7 +214,7 @@ export class OperationSteps {
     record: AnswerRecord,
   ): Promise<ExecutionResult> {
     const { limits, unexpected, plans, mutations } = this.#options
-    const { explain: explains = false, ...origin } = optionsOf(args)
+    const { explain: explains = false, clusters, ...origin } = optionsOf(args)
     const refused = (errors: readonly GraphQLError[]): ExecutionResult =>
       clientResult({ errors }, unexpected, origin.trace?.requestId)
     const validated = validatedArgs(served, limits, args)
@@ -190,7 +228,7 @@ export class OperationSteps {
     const answered = (read: Pick<AnswerRecord, 'kinds' | 'rows'>): void =>
       void Object.assign(record, read)
     try {
-      const asked = { secrets, logged, answered, origin, explains, write }
+      const asked = { secrets, logged, answered, origin, clusters, explains, write }
       return await plans.result(served, validated, asked)
     } catch (error) {
       const { errors } = refused([locatedError(error, undefined)])
@@ -215,6 +253,21 @@ export class OperationSteps {
   #rejected(text: string, errors: readonly GraphQLError[], asker: Asker): void {
     this.#options.observer?.rejected?.(refusedDocument(text, errors, asker))
   }
+}
+
+const texts = new WeakMap<DocumentNode, string>()
+
+/** The text of a document, also of one that a `gql` tag has made. */
+export function textOf(document: DocumentNode): string {
+  let text = texts.get(document)
+  if (text === undefined) texts.set(document, (text = document.loc?.source.body ?? print(document)))
+  return text
+}
+
+/** The place of a line and a column, both from 1, in a text. */
+function positionOf({ body }: Source, line: number, column: number): number {
+  const before = body.split(/(?<=\n|\r(?!\n))/).slice(0, line - 1)
+  return before.reduce((sum, { length }) => sum + length, column - 1)
 }
 
 /** What the report of an operation says about its answer. */

@@ -20,8 +20,8 @@ export interface OperationReport {
   readonly viewer: Viewer | undefined
   /** The id of its request, if it has one: see {@link OperationTrace}. */
   readonly requestId?: string | undefined
-  /** The part of the gateway that answered, for metrics, traces and audit logs. */
-  readonly by: 'plan'
+  /** What answered, for metrics, traces and audit logs: `peers` are other gateways, which report what was read. */
+  readonly by: 'plan' | 'peers'
   /** The kinds that the document names, found on demand. */
   readonly kinds: () => readonly ClusterKind[]
   /** The codes of the errors in the answer, each once; empty if there are none. */

@@ -15,7 +15,7 @@ import {
   type ValidatedExecutionArgs,
   type VariableValues,
 } from 'graphql'
-import type { CallerToken } from '../../access/authentication/authenticator.ts'
+import type { CallerToken, Credentials } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { parseHeld } from '../../informer/codec/projection.ts'
@@ -38,7 +38,7 @@ import type { LoggedObjects } from '../logs/log-request.ts'
 import type { PodLogs } from '../logs/pod-logs.ts'
 import { queryLane, turns } from '../prepare/user-shares.ts'
 import { prepareAndRun, type ReadSnapshot } from '../prepare/preparation.ts'
-import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import { type OperationLimits, restrictedTo, type ServedSchema } from '../served/served-schema.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import { staleKinds } from '../reads/places.ts'
 import { DirectReads, type ReadLogs } from '../reads/direct/direct-reads.ts'
@@ -51,6 +51,8 @@ export interface QueryRequest {
   readonly query: string
   readonly operationName?: string | null | undefined
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined
+  /** The clusters that it is about, of those that it means: see `restrictedTo`. Absent: all of them. */
+  readonly clusters?: readonly string[] | undefined
 }
 
 export interface QueryOrigin {
@@ -58,6 +60,8 @@ export interface QueryOrigin {
   readonly viewer?: Viewer | undefined
   /** The caller's bearer token; absent if they have none. */
   readonly callerToken?: CallerToken | undefined
+  /** What the caller has sent to be known as the viewer. Absent: the program has named the viewer, or there is none. */
+  readonly sent?: Credentials | undefined
   /** Called when the answer contains data of a Secret, or lines of a log, so no browser may keep it. */
   readonly forbidKeeping?: (() => void) | undefined
   /** The request. Absent: the gateway itself asks. */
@@ -142,8 +146,8 @@ export function runQuery<T>(
   return answer instanceof Promise ? answer.finally(() => held.dispose()) : answer
 }
 
-/** Who asks, and what the report of the answer says they read. */
-type Asker = Pick<PreparedQuery, 'origin' | 'secrets' | 'logged'>
+/** Who asks, about which clusters, and what the report of the answer says they read. */
+type Asker = Pick<PreparedQuery, 'origin' | 'secrets' | 'logged'> & Pick<QueryRequest, 'clusters'>
 
 interface RunOptions<T> extends Asker {
   /** A new budget for each round, with the limits of the plan. */
@@ -223,7 +227,7 @@ export class PlannedQueries {
 
   #answer(
     known: KnownQuery | undefined,
-    { variables }: QueryRequest,
+    { variables, clusters }: QueryRequest,
     origin: QueryOrigin,
   ): string | undefined | Promise<string | undefined> {
     if (known === undefined) return undefined
@@ -240,6 +244,7 @@ export class PlannedQueries {
       const answering = this.#run(known, asked, {
         budget: (work) => new WorkBudget(work),
         origin,
+        clusters,
         secrets,
         logged,
         answered: ({ text, errors }, { budget }, kinds) => {
@@ -361,7 +366,8 @@ export class PlannedQueries {
     asked: AskedPlan,
     options: RunOptions<T>,
   ): T | Promise<T> {
-    const { served } = known
+    const { clusters } = options
+    const served = clusters === undefined ? known.served : restrictedTo(known.served, clusters)
     const { variation, variables } = asked
     const making = variation.readsSchema ? makeTypes(served.schema) : undefined
     if (making !== undefined) return making.then(() => this.#run(known, asked, options))

@@ -81,7 +81,10 @@ export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
 }
 
 /** The caller of a subscription, and its start in `performance.now()` time. */
-export interface SubscriptionOrigin extends Pick<QueryOrigin, 'viewer' | 'callerToken' | 'trace'> {
+export interface SubscriptionOrigin extends Pick<
+  QueryOrigin,
+  'viewer' | 'callerToken' | 'sent' | 'trace'
+> {
   readonly beganMs?: number | undefined
   /** Whether a drain may begin. False for GET requests, and by default. */
   readonly mayWrite?: boolean
@@ -404,12 +407,10 @@ function otherVariablesOf(document: DocumentNode): ReadonlySet<string> {
   return new Set([...inOthers].filter((name) => uses.get(name) === 2))
 }
 
-/** Frames as results, for servers that send results. Each is read from the group when it is taken. */
-export async function liveResults(
-  subscriptions: PlannedSubscriptions,
-  ...[request, origin]: Parameters<SubscriptionSource['subscribe']>
-): ReturnType<SubscriptionSource['subscribe']> {
-  const stream = await subscriptions.subscribeTo(request, origin)
+/** Frames as results, for servers that send results. Each is read from its source when it is taken. */
+export function resultsOf(
+  stream: FrameStream,
+): Awaited<ReturnType<SubscriptionSource['subscribe']>> {
   const { end } = stream
   if (end?.form === 'failed') {
     stream.close()
@@ -444,16 +445,15 @@ export async function liveResults(
 export interface PlannedOperations {
   /** The plugin whose place it takes. */
   readonly plugin: object
+  /** The address at which other gateways ask this one; absent if it shares no clusters. */
+  readonly address?: string | undefined
   /** The JSON text of the answer to a query; `undefined` if the plugin must answer it. */
   answer(
     request: QueryRequest,
-    origin?: QueryOrigin,
+    origin?: QueryOrigin & Pick<SubscriptionOrigin, 'mayWrite'>,
   ): string | undefined | Promise<string | undefined>
   /** The frames of a subscription, or its errors. Never rejects. */
-  subscribe(
-    request: QueryRequest,
-    origin: Pick<SubscriptionOrigin, 'viewer' | 'callerToken' | 'trace' | 'mayWrite'>,
-  ): Promise<FrameStream>
+  subscribe(request: QueryRequest, origin: SubscriptionOrigin): Promise<FrameStream>
   liveState(): LiveState
 }
 

@@ -21,7 +21,7 @@ import { ClientError } from '../errors/client-error.ts'
 import type { PastMoment } from '../model/object-id.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterArguments, ClustersArguments } from '../schema/gateway-types.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
+import { leftOut, type ServedSchema } from '../served/served-schema.ts'
 
 /** A kind that was read from a cache of some namespaces only, as `extensions.incomplete` shows it. */
 export interface IncompleteKind {
@@ -82,8 +82,12 @@ export interface ClusterNames extends ClusterArguments, ClustersArguments {}
 
 /** The cluster that an argument names, or else the default one. Throws `ClientError` for an unknown cluster. */
 export function clusterNamed(served: ServedSchema, name: string | null | undefined): string {
-  const [first = ''] = served.clusters.keys()
-  return name === undefined || name === null ? first : knownCluster(served, name, 'cluster')
+  const { clusters, whole = clusters } = served
+  const [first = ''] = whole.keys()
+  const cluster =
+    name === undefined || name === null ? first : knownCluster(served, name, 'cluster')
+  if (whole !== clusters && !clusters.has(cluster)) throw leftOut(cluster)
+  return cluster
 }
 
 /** Whether arguments ask for several clusters, even if only one or none matches now. */
@@ -110,7 +114,8 @@ export function clustersNamed(served: ServedSchema, args: ClusterNames): readonl
     const all = clusters.includes('*') ? [...served.clusters.keys()] : []
     const named = clusters.filter((name) => name !== '*')
     const known = named.map((name) => knownCluster(served, name, 'clusters'))
-    return [...new Set([...all, ...known])].toSorted()
+    const meant = [...new Set([...all, ...known])].toSorted()
+    return served.whole === undefined ? meant : meant.filter((one) => served.clusters.has(one))
   }
   if (clusterSelector !== undefined && clusterSelector !== null) {
     return selectedClusters(served, clusterSelector)
@@ -133,9 +138,13 @@ export function isReachable({ clusters }: Pick<ServedSchema, 'clusters'>, name: 
   return connection?.state === 'connected' && connection.isReachable?.() !== false
 }
 
-function knownCluster({ clusters }: ServedSchema, name: string, argument: string): string {
-  if (clusters.has(name)) return name
-  const known = [...clusters.keys()]
+function knownCluster(
+  { clusters, whole = clusters }: ServedSchema,
+  name: string,
+  argument: string,
+): string {
+  if (whole.has(name)) return name
+  const known = [...whole.keys()]
   const shown = known.slice(0, shownClusters).join(', ')
   const more = known.length - shownClusters
   throw new ClientError('BAD_USER_INPUT', `there is no cluster ${JSON.stringify(name)}`, {

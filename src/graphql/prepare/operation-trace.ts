@@ -24,7 +24,7 @@ export interface OperationTrace {
 export interface AnsweredOperation {
   readonly operation: 'query' | 'mutation' | 'subscription'
   readonly operationName: string | undefined
-  readonly by: 'plan'
+  readonly by: 'plan' | 'peers'
   readonly rows: number
   readonly codes: readonly string[]
 }

@@ -56,7 +56,7 @@ function stateOf(run: ReadRun, cluster: ClusterCache): GatewayClusterValue {
   const isConnected = connection.state === 'connected'
   const member = run.served.members.get(name)
   if (member === undefined) throw new TypeError(`there is no cluster ${name}`)
-  const { labels, source, state, since, problem } = member
+  const { labels, source, state, since, problem, holder = run.served.fleet.address } = member
   const isCoded = problem === undefined || problem instanceof CodedError
   const isAway = state === 'UNREACHABLE' || state === 'UNAUTHORIZED'
   const code = isAway ? `CLUSTER_${state}` : isCoded ? (problem?.code ?? null) : 'UNKNOWN'
@@ -67,6 +67,7 @@ function stateOf(run: ReadRun, cluster: ClusterCache): GatewayClusterValue {
     source,
     state,
     since: since.toISOString(),
+    holder: holder ?? null,
     problem: code,
     problemText: run.parts.access === undefined ? (problem?.message ?? null) : null,
     version: isConnected ? connection.version : null,

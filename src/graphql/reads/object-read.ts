@@ -18,7 +18,7 @@ import {
   type KindView,
   clusterNamed,
 } from '../prepare/kind-view.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
+import { leftOut, type ServedSchema } from '../served/served-schema.ts'
 import type { KindLookupArguments, ObjectByRefArguments } from '../schema/gateway-types.ts'
 import { ObjectRef } from '../schema/object-ref.ts'
 import { ofAnotherKind } from '../schema/protocol-fields.ts'
@@ -30,13 +30,15 @@ import { OncePerRun, type ReadRun } from './read-run.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { isRecord } from '../../lib/json.ts'
 
-/** The kind that an `id` or a reference names; `undefined` if it is not served. */
+/** The kind that an `id` or a reference names; `undefined` if it is not served. Throws the `ClientError` of a cluster that the request leaves out. */
 export function kindOfIdentity(
   served: ServedSchema,
   { cluster, group, kind: name }: Pick<ObjectIdentity, 'cluster' | 'group' | 'kind'>,
 ): ClusterKind | undefined {
   const kind = served.kindOf(group, name)
-  return kind === undefined || !served.clusters.has(cluster) ? undefined : { cluster, kind }
+  if (kind !== undefined && served.clusters.has(cluster)) return { cluster, kind }
+  if (served.whole?.has(cluster) === true) throw leftOut(cluster)
+  return undefined
 }
 
 /**

@@ -12,6 +12,7 @@ import type { ClusterCache, IndexTexts } from '../../cache/cluster-cache.ts'
 import type { ProblemRuleName } from '../../kubernetes/problems/problem-fact.ts'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
+import { ClientError } from '../errors/client-error.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { DocumentLimits } from '../documents/operation-documents.ts'
 import type { SchemaRelations } from './schema-relations.ts'
@@ -28,10 +29,14 @@ export interface ServedCluster {
   readonly since: Date
   /** Why it is not connected; of a connected one, why its source cannot be followed. */
   readonly problem: Error | undefined
+  /** The address of the gateway that holds the cluster. Absent: this one. `null`: none does at present. */
+  readonly holder?: string | null
 }
 
 /** Reports changes of the clusters. */
 export interface FleetChanges {
+  /** The address of this gateway, where gateways share the clusters. */
+  readonly address: string | undefined
   /**
    * Calls `listener` after clusters have come, gone, or changed their state, labels or source, once for all changes of
    * one moment. The served schema shows them by then. Returns a function that removes the listener.
@@ -64,6 +69,41 @@ export interface ServedSchema {
   readonly access: ReadonlyMap<string, ClusterAccess>
   /** What was; absent if the gateway keeps no archive. */
   readonly archive?: ArchiveReads | undefined
+  /** All clusters, in an operation that is about some of them: see {@link restrictedTo}. Absent: it is about all. */
+  readonly whole?: ReadonlyMap<string, ClusterCache>
+}
+
+/**
+ * What is served, as if there were only these clusters; arguments may still name the others, which then have no part in the
+ * answer. Cursors and tokens are the same text as without the restriction. Throws `ClientError` for an unknown cluster: whoever
+ * restricts an operation counts on an answer about each of them.
+ */
+export function restrictedTo(served: ServedSchema, names: readonly string[]): ServedSchema {
+  const { clusters, members, access } = served
+  const unknown = names.find((name) => !clusters.has(name))
+  if (unknown !== undefined) {
+    const message = `this gateway knows no cluster ${JSON.stringify(unknown)}`
+    const hint = 'try again in a moment: it may not have heard of the cluster yet'
+    const details = { argument: 'extensions.clusters', value: unknown, cluster: unknown, hint }
+    throw new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
+  }
+  const meant = new Set(names)
+  const among = <T>(all: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
+    new Map([...all].filter(([name]) => meant.has(name)))
+  return {
+    ...served,
+    clusters: among(clusters),
+    members: among(members),
+    access: among(access),
+    whole: clusters,
+  }
+}
+
+/** The error of an operation that needs a cluster which its restriction leaves out. */
+export function leftOut(cluster: string): ClientError {
+  const message = `the request leaves out cluster ${cluster}, by extensions.clusters`
+  const hint = 'name the cluster there as well'
+  return new ClientError('CLUSTER_UNREACHABLE', message, { cluster, hint })
 }
 
 /** Whether the gateway serves mutations of its own: writes to clusters. */

@@ -25,6 +25,7 @@ import type { Duplex } from 'node:stream'
 import { CodedError } from '../../lib/coded-error.ts'
 import { HostNames } from '../../lib/host-names.ts'
 import type { ServerOptions } from '../server-options.ts'
+import { forwardedHeader } from '../../graphql/over-gateways/over-gateways.ts'
 import {
   type ClientErrorCode,
   isUnexpected,
@@ -60,16 +61,24 @@ export class OriginCheck {
   readonly #hosts: HostNames
   readonly #allowedOrigins: ReadonlySet<string>
   readonly #publicOrigin: string | undefined
+  readonly #address: string | undefined
 
-  constructor({
-    host,
-    allowedHosts,
-    allowedOrigins,
-    publicUrl,
-  }: Pick<ServerOptions, 'host' | 'allowedHosts' | 'allowedOrigins' | 'publicUrl'>) {
-    const seen = publicUrl === undefined ? undefined : new URL(publicUrl)
+  /** `address`: where other gateways ask this one. */
+  constructor(
+    {
+      host,
+      allowedHosts,
+      allowedOrigins,
+      publicUrl,
+    }: Pick<ServerOptions, 'host' | 'allowedHosts' | 'allowedOrigins' | 'publicUrl'>,
+    address?: string,
+  ) {
+    const own = [publicUrl, address].map((url) => (url === undefined ? undefined : new URL(url)))
+    const [seen, asked] = own
     this.#publicOrigin = seen?.origin
-    this.#hosts = new HostNames(host, [...(seen === undefined ? [] : [seen.host]), ...allowedHosts])
+    this.#address = asked?.origin
+    const hosts = own.flatMap((url) => (url === undefined ? [] : [url.host]))
+    this.#hosts = new HostNames(host, [...hosts, ...allowedHosts])
     this.#allowedOrigins = new Set(allowedOrigins)
   }
 
@@ -124,12 +133,16 @@ export class OriginCheck {
   /**
    * Whether the browser says that a page of the gateway's own origin sends this request, so that cookies count. A request
    * that changes something, or opens a WebSocket, must name its origin. Pages of allowed origins do not count as own.
+   * Another gateway, which has checked that for its caller, names the address of this one and itself: no page can do both,
+   * and a browser would add where its page is from.
    */
   isByOwnPage(request: IncomingMessage): boolean {
     const { method, headers } = request
     const { origin } = headers
     const site = headers['sec-fetch-site']
     if (origin !== undefined) {
+      const isOfPeer = origin === this.#address && headers[forwardedHeader] !== undefined
+      if (isOfPeer && site === undefined) return true
       return origin === this.ownOrigin(request) && (site === undefined || site === 'same-origin')
     }
     return method === 'GET' && headers.upgrade === undefined && site === 'same-origin'

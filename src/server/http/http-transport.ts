@@ -8,13 +8,14 @@
 import {
   type Admitted,
   type CallerToken,
+  type Credentials,
   isOfCaller,
 } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import type { QueryRequest } from '../../graphql/answer/planned-queries.ts'
 import type { OperationTrace } from '../../graphql/prepare/operation-trace.ts'
 import { isRecord } from '../../lib/json.ts'
-import { namesHash, requestedDocument, requestMembers } from '../document-source.ts'
+import { clustersAsked, namesHash, requestedDocument, requestMembers } from '../document-source.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
 import {
   allowedRequestHeaders,
@@ -81,6 +82,7 @@ interface AcceptedRequest {
 interface OperationCaller {
   readonly viewer: Viewer | undefined
   readonly callerToken: CallerToken | undefined
+  readonly sent: Credentials | undefined
   readonly trace: OperationTrace
   readonly made: MadeContext
 }
@@ -280,7 +282,10 @@ export class HttpTransport {
       return
     }
     const beganMs = performance.now()
-    const caller = { viewer, callerToken: authenticator?.tokenOf?.(credentials), trace, made }
+    const callerToken = authenticator?.tokenOf?.(credentials)
+    // The program may have named another viewer.
+    const sent = viewer === known?.viewer ? credentials : undefined
+    const caller = { viewer, callerToken, sent, trace, made }
     if (isStream && authenticator !== undefined && known !== undefined && !response.closed) {
       const { reauthenticateMs } = limits
       const lost = (): void => void response.destroy()
@@ -288,11 +293,11 @@ export class HttpTransport {
       const identity = new FollowedIdentity(following)
       response.once('close', () => identity[Symbol.dispose]())
     }
-    const sent = await sentOperation(request, documents.idMembers)
+    const read = await sentOperation(request, documents.idMembers)
     // If the client left during authentication, no `close` would end the answer.
-    if (sent === undefined || response.closed || response.destroyed) return
+    if (read === undefined || response.closed || response.destroyed) return
     if (isStream) {
-      const { params: operation } = 'params' in sent ? sent : { params: undefined }
+      const { params: operation } = 'params' in read ? read : { params: undefined }
       if (this.#options.connections.isClosed) {
         refuseRequest(response, { status: 503, reason: 'The gateway is stopping.' })
       } else if (isOperation(operation)) {
@@ -305,10 +310,10 @@ export class HttpTransport {
       }
       return
     }
-    const isKept = request.method === 'GET' && 'params' in sent && namesHash(sent.params)
+    const isKept = request.method === 'GET' && 'params' in read && namesHash(read.params)
     const { mayBeKept, ...answer } = await this.#answerOf(request, response, {
       ...caller,
-      sent,
+      read,
       type,
       beganMs,
     })
@@ -338,13 +343,13 @@ export class HttpTransport {
     request: IncomingMessage,
     response: ServerResponse,
     {
-      sent,
+      read,
       type,
       beganMs,
       made,
       ...caller
     }: OperationCaller & {
-      readonly sent: SentOperation
+      readonly read: SentOperation
       readonly type: string
       readonly beganMs: number
     },
@@ -353,12 +358,13 @@ export class HttpTransport {
     const { headers } = request
     let mayBeKept = true
     const forbidKeeping = (): void => void (mayBeKept = false)
-    const asked = this.#withDocument(sent, request.method === 'POST', caller)
+    const mayWrite = request.method === 'POST'
+    const asked = this.#withDocument(read, mayWrite, caller)
     const operation = 'params' in asked ? plannable(asked.params) : undefined
     const isExplained = asksForExplanation(request)
     if (planned !== undefined && operation !== undefined && 'context' in made && !isExplained) {
       const origin = { transport: 'http', headers, connectionParams: undefined } as const
-      const answered = planned.answer(operation, { ...origin, ...caller, forbidKeeping })
+      const answered = planned.answer(operation, { ...origin, ...caller, forbidKeeping, mayWrite })
       const text = typeof answered === 'object' ? await answered : answered
       if (text !== undefined) {
         return { status: 200, headers: { 'content-type': type }, text, mayBeKept }
@@ -399,7 +405,9 @@ function plannable(params: unknown): QueryRequest | undefined {
     isOperation(params) &&
     params.extensions?.['explain'] !== true &&
     Object.keys(params).every((name) => requestMembers.has(name))
-  return isPlain ? (params as QueryRequest) : undefined
+  if (!isPlain) return undefined
+  const { query, operationName, variables } = params as QueryRequest
+  return { query, operationName, variables, clusters: clustersAsked(params) }
 }
 
 function unlessUnknown(error: unknown): MadeContext {

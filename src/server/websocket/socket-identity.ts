@@ -61,9 +61,15 @@ export class SocketIdentity implements Disposable {
     return new CallerToken(() => (this.#tokenNow() ?? first).reveal(), cluster, furtherClusters)
   }
 
+  /** What the caller has sent last to be known. */
+  get credentials(): Credentials | undefined {
+    return this.#followed?.credentials ?? this.#credentials
+  }
+
   #tokenNow(): CallerToken | undefined {
-    if (this.#viewer === undefined || this.#credentials === undefined) return undefined
-    return this.#parts.authenticator?.tokenOf?.(this.#followed?.credentials ?? this.#credentials)
+    const { credentials } = this
+    if (this.#viewer === undefined || credentials === undefined) return undefined
+    return this.#parts.authenticator?.tokenOf?.(credentials)
   }
 
   /**
@@ -72,9 +78,9 @@ export class SocketIdentity implements Disposable {
    */
   async begin(payload: Readonly<Record<string, unknown>> | undefined): Promise<boolean> {
     const { authenticator, quotas, limits, origins } = this.#parts
-    if (authenticator === undefined) return true
     const credentials = credentialsOf(this.#request, origins, authorizationIn(payload))
     this.#credentials = credentials
+    if (authenticator === undefined) return true
     try {
       const known = await authenticator.authenticate(credentials)
       // The WebSocket may have closed meanwhile.

@@ -363,6 +363,7 @@ function createWebSocketOperations(parts: ServerParts): Server<OpenWebSocket> {
           learns: true,
           viewer: await identity.confirm(),
           callerToken: identity.callerToken,
+          sent: identity.credentials,
           trace,
         })
         if (!('document' in operation)) {

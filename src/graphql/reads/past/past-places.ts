@@ -63,7 +63,11 @@ export function pastParts(run: ReadRun, args: ChangesFilterArguments): PastParts
     return object && withinArguments(run, args, partsAround(run, object, around, depth))
   }
   if (ids === null) return partsOfKinds(run, args)
-  const objects = ids.map((id, at) => pastIdentity(run, identityIn(`ids[${at}]`, id)))
+  const { clusters, whole = clusters } = run.served
+  const objects = ids
+    .map((id, at) => identityIn(`ids[${at}]`, id))
+    .filter(({ cluster }) => clusters.has(cluster) || !whole.has(cluster))
+    .map((identity) => pastIdentity(run, identity))
   if (objects.includes(undefined)) return undefined
   return withinArguments(run, args, partsOfObjects(run, objects as readonly PastIdentity[]))
 }

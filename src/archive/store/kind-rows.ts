@@ -1,6 +1,4 @@
-/*
- * Kinds that are written: their rows, and what is remembered of them between two transactions.
- */
+/* The rows of kinds: how one is made, and what the writer takes from it. */
 
 import type { ArchiveBatch, ArchivedKind } from '../archive-calls.ts'
 import type { SqlRow, Statements } from './engine.ts'
@@ -23,7 +21,6 @@ export interface BatchOfKind {
   readonly batch: ArchiveBatch
 }
 
-/** Of a kind before its row is read. */
 export const unwritten = {
   position: undefined,
   incarnation: '',
@@ -82,12 +79,15 @@ export async function registered(
   return found ?? {}
 }
 
-/** What a row says of a kind. */
 export function adopt(kind: WrittenKind, row: SqlRow): void {
   kind.position = textOf(row['position'])
   kind.incarnation = String(row['incarnation'])
   kind.writtenMs = Number(row['written'])
   kind.beginsMs = row['begins'] === null ? undefined : Number(row['begins'])
+}
+
+export function textOf(value: SqlRow[string] | undefined): string | undefined {
+  return value === null || value === undefined ? undefined : String(value)
 }
 
 /** What is known of a kind once a batch is written. */
@@ -103,8 +103,4 @@ export function remember(kind: WrittenKind, batch: ArchiveBatch): void {
 /** Before the last part of a list nothing newer is known of the whole kind. */
 export function writtenAfter(kind: WrittenKind, batch: ArchiveBatch): number {
   return batch.list?.isLast === false ? kind.writtenMs : batch.timeMs
-}
-
-export function textOf(value: SqlRow[string] | undefined): string | undefined {
-  return value === null || value === undefined ? undefined : String(value)
 }

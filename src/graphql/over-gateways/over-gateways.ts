@@ -1,0 +1,359 @@
+/*
+ * Operations of gateways that share the clusters out among themselves. An operation about clusters that this gateway holds
+ * is answered by its plans, as without sharing. One about clusters of a single other gateway goes there as it came. One
+ * over clusters of several is asked of each of them, this one included, and their answers become one
+ * (`merged-answer.ts`, `merged-frames.ts`).
+ *
+ * An operation goes one hop: what another gateway has sent is answered for the clusters that are held here, and what is
+ * not held is missing. A question whose holder is gone is asked once more, of the present holder. A write is sent once.
+ */
+
+import { setTimeout } from 'node:timers/promises'
+import {
+  type DocumentNode,
+  getOperationAST,
+  getVariableValues,
+  type GraphQLError,
+  locatedError,
+  OperationTypeNode,
+} from 'graphql'
+import type { FrameStream } from '../../lib/frame-stream.ts'
+import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
+import type { QueryOrigin, QueryRequest } from '../answer/planned-queries.ts'
+import { type OperationDocuments, problemOfVariables } from '../documents/operation-documents.ts'
+import { ClientError, clientResult, withoutTransportDetails } from '../errors/client-error.ts'
+import type { PlannedOperations, SubscriptionOrigin } from '../live/planned-subscriptions.ts'
+import { FailedStream } from '../live/value-streams.ts'
+import { queryLane, turns } from '../prepare/user-shares.ts'
+import { fieldSourceOf } from '../schema/field-source.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import { PeerError, type PeerRequest, type Peers } from './peers.ts'
+import { type Holder, type RoutedField, routedFields, type RoutedRequest } from './routes.ts'
+
+/** Says which gateway has sent a request on, by its address. Anyone may send it: it only ever restricts. */
+export const forwardedHeader = 'informerql-forwarded'
+
+/** An operation over clusters of several gateways. */
+export interface RoutedOperation extends RoutedRequest {
+  /** As the caller has sent it. */
+  readonly request: PeerRequest
+  readonly fields: readonly RoutedField[]
+  readonly limits: OperationLimits
+  readonly origin: OverGatewaysOrigin
+}
+
+/**
+ * Asks a holder for an answer, JSON text. This gateway answers by its plans. Rejects with `ClientError`: `PeerError` for a
+ * gateway that does not answer.
+ */
+export type AskHolder = (holder: Holder, request: PeerRequest) => Promise<string>
+
+/** Follows a subscription at a holder. Its failure is the end of the stream. The caller must close it. */
+export type FollowHolder = (holder: Holder, request: PeerRequest) => Promise<FrameStream>
+
+/** Make one operation over several gateways: see `merged-answer.ts` and `merged-frames.ts`. */
+export interface Merging {
+  readonly answer: (operation: RoutedOperation, ask: AskHolder) => Promise<string>
+  readonly frames: (operation: RoutedOperation, follow: FollowHolder) => Promise<FrameStream>
+}
+
+/** The caller of an operation. `mayWrite`: whether it may be a mutation or a drain; not by GET. */
+export type OverGatewaysOrigin = QueryOrigin & Pick<SubscriptionOrigin, 'mayWrite'>
+
+export interface OverGatewaysOptions {
+  readonly served: () => ServedSchema
+  readonly documents: OperationDocuments
+  readonly limits: OperationLimits
+  /** Of this gateway. */
+  readonly address: string
+  readonly peers: Peers
+  /** This gateway's own. */
+  readonly plans: PlannedOperations
+  /** The answer to an operation that the plans leave to the pipeline: mostly its errors. */
+  readonly refused: (request: QueryRequest, origin: OverGatewaysOrigin) => Promise<string>
+  readonly merging: Merging
+  readonly requireViewer: boolean
+  readonly observer?: OperationObserver | undefined
+}
+
+/** What becomes of an operation that concerns other gateways. */
+type Route =
+  | { readonly form: 'forward'; readonly holder: string; readonly operation: RoutedOperation }
+  | { readonly form: 'merge'; readonly operation: RoutedOperation }
+  | { readonly form: 'refuse'; readonly error: ClientError; readonly operation: RoutedOperation }
+
+/** How long to wait before a question is asked once more. */
+const againMs = 250
+
+export class OverGateways implements PlannedOperations {
+  readonly plugin: object
+  readonly address: string
+  readonly #options: OverGatewaysOptions
+
+  constructor(options: OverGatewaysOptions) {
+    this.#options = options
+    this.plugin = options.plans.plugin
+    this.address = options.address
+  }
+
+  /** As that of the plans, and also the answers to mutations that other gateways make. */
+  answer(
+    request: QueryRequest,
+    origin: OverGatewaysOrigin = {},
+  ): string | undefined | Promise<string | undefined> {
+    const route = this.#route(request, origin)
+    const { plans } = this.#options
+    if (route === undefined) return plans.answer(request, origin)
+    if (!(route instanceof Promise)) return this.#answerBy(route, origin)
+    return route.then((one) =>
+      one === undefined ? plans.answer(request, origin) : this.#answerBy(one, origin),
+    )
+  }
+
+  /** The answer if other gateways have a part in it; otherwise `undefined`. */
+  async elsewhere(request: PeerRequest, origin: OverGatewaysOrigin): Promise<string | undefined> {
+    const route = await this.#route(request, origin)
+    return route && this.#answerBy(route, origin)
+  }
+
+  async subscribe(request: QueryRequest, origin: SubscriptionOrigin): Promise<FrameStream> {
+    return (
+      (await this.followElsewhere(request, origin)) ??
+      (await this.#options.plans.subscribe(request, origin))
+    )
+  }
+
+  /** The frames if other gateways have a part in them; otherwise `undefined`. */
+  async followElsewhere(
+    request: PeerRequest,
+    origin: SubscriptionOrigin,
+  ): Promise<FrameStream | undefined> {
+    const route = await this.#route(request, origin)
+    if (route === undefined) return undefined
+    const startedMs = performance.now()
+    const stream = await this.#follow(route, origin)
+    const codes = (): readonly string[] => {
+      if (stream.end?.form !== 'failed') return []
+      const located = stream.end.errors.map((error) => locatedError(error, undefined))
+      return codesOf(clientResult({ data: null, errors: located }).errors)
+    }
+    this.#report(route.operation, startedMs, codes())
+    if (stream.end?.form === 'failed') return stream
+    const forget = this.#followHolder(route.operation, stream)
+    stream.onLeft(() => {
+      forget()
+      const { observer } = this.#options
+      observer?.ended?.(reportOf(route.operation, startedMs, codes()))
+    })
+    return stream
+  }
+
+  liveState(): ReturnType<PlannedOperations['liveState']> {
+    return this.#options.plans.liveState()
+  }
+
+  /** `undefined`: the plans and the pipeline of this gateway answer. */
+  #route(
+    request: PeerRequest,
+    origin: OverGatewaysOrigin,
+  ): Route | undefined | Promise<Route | undefined> {
+    const { viewer, sent } = origin
+    const { documents, requireViewer } = this.#options
+    if (viewer === undefined && requireViewer) return undefined
+    if (sent?.headers()[forwardedHeader] !== undefined) return undefined
+    const find = (): Route | undefined => this.#routeOf(request, origin)
+    if (documents.has(request.query)) return find()
+    // The document may be large, and the user may send many like it, so parsing waits for its turn.
+    const lane = queryLane(viewer)
+    const turn = turns.enter(lane)
+    return turn === undefined ? turns.run(find, lane) : turn.then(() => turns.run(find, lane))
+  }
+
+  #routeOf(request: PeerRequest, origin: OverGatewaysOrigin): Route | undefined {
+    const operation = this.#routed(request, origin)
+    if (operation === undefined) return undefined
+    const { fields } = operation
+    const holders = new Set(fields.flatMap((field) => [...field.holders.keys()]))
+    if (holders.size === 0 || (holders.size === 1 && holders.has(undefined))) return undefined
+    const isWrite = writes(operation)
+    // The gateway that is asked refuses writes by GET.
+    if (isWrite && origin.mayWrite !== true) return undefined
+    if (origin.viewer !== undefined && origin.sent === undefined) {
+      return { form: 'refuse', operation, error: unnamed() }
+    }
+    const [holder] = holders
+    if (holders.size === 1 && holder !== undefined) return { form: 'forward', holder, operation }
+    const isExplained = request.explains === true
+    if (!isWrite && !isExplained) return { form: 'merge', operation }
+    return { form: 'refuse', operation, error: ofSeveral(isWrite ? 'a write' : 'an explanation') }
+  }
+
+  /** The operation with its routes; `undefined` if it is not valid: then this gateway answers with its errors. */
+  #routed(request: PeerRequest, origin: OverGatewaysOrigin): RoutedOperation | undefined {
+    const { documents, limits } = this.#options
+    const served = this.#options.served()
+    const { query, operationName, variables } = request
+    let document: DocumentNode
+    try {
+      document = documents.parse(query)
+    } catch {
+      return undefined
+    }
+    if (documents.validate(served.schema, document).length > 0) return undefined
+    const operation = getOperationAST(document, operationName)
+    const inputs = variables ?? {}
+    if (!operation || problemOfVariables(inputs) !== undefined) return undefined
+    const { variableDefinitions = [] } = operation
+    const coerced = getVariableValues(served.schema, variableDefinitions, inputs)
+    if (coerced.errors !== undefined) return undefined
+    const routed = { served, document, operation, variables: coerced.variableValues }
+    return { ...routed, request, fields: routedFields(routed), limits, origin }
+  }
+
+  /** Never rejects. */
+  async #answerBy(route: Route, origin: OverGatewaysOrigin, isLast = false): Promise<string> {
+    const startedMs = performance.now()
+    const { operation } = route
+    // The answer may have data of a Secret.
+    origin.forbidKeeping?.()
+    try {
+      const text = await this.#answerOf(route, origin)
+      this.#report(operation, startedMs, [])
+      return text
+    } catch (error) {
+      const mayHaveBegun = error instanceof PeerError && error.mayHaveBegun
+      const isLate = performance.now() - startedMs > operation.limits.operationDeadlineMs / 2
+      const mayAskAgain = !(writes(operation) && mayHaveBegun) && !isLast && !isLate
+      if (error instanceof PeerError && mayAskAgain) {
+        await setTimeout(againMs)
+        const now = this.#routeOf(operation.request, origin)
+        if (now === undefined) return await this.#own(operation.request, origin)
+        return await this.#answerBy(now, origin, true)
+      }
+      const seen = writes(operation) && mayHaveBegun ? outcomeUnknown(error) : error
+      const { errors } = clientResult({ data: null, errors: [locatedError(seen, undefined)] })
+      this.#report(operation, startedMs, codesOf(errors))
+      return JSON.stringify({ errors: errors.map(withoutTransportDetails), data: null })
+    }
+  }
+
+  async #answerOf(route: Route, origin: OverGatewaysOrigin): Promise<string> {
+    const { peers, merging } = this.#options
+    const { operation } = route
+    const { request } = operation
+    const isWrite = writes(operation)
+    switch (route.form) {
+      case 'refuse':
+        throw route.error
+      case 'forward':
+        return await peers.ask(route.holder, { ...request, isWrite }, origin)
+      case 'merge':
+        return await merging.answer(operation, (holder, asked) =>
+          holder === undefined ? this.#own(asked, origin) : peers.ask(holder, asked, origin),
+        )
+    }
+  }
+
+  async #own(request: PeerRequest, origin: OverGatewaysOrigin): Promise<string> {
+    const { plans, refused } = this.#options
+    const text = request.explains === true ? undefined : await plans.answer(request, origin)
+    return text ?? (await refused(request, origin))
+  }
+
+  /** Never rejects. */
+  async #follow(route: Route, origin: SubscriptionOrigin): Promise<FrameStream> {
+    const { peers, plans, merging } = this.#options
+    const { operation } = route
+    try {
+      switch (route.form) {
+        case 'refuse':
+          throw route.error
+        case 'forward':
+          return peers.follow(route.holder, operation.request, origin)
+        case 'merge':
+          return await merging.frames(operation, async (holder, asked) =>
+            holder === undefined
+              ? await plans.subscribe(asked, origin)
+              : peers.follow(holder, asked, origin),
+          )
+      }
+    } catch (error) {
+      return new FailedStream([error])
+    }
+  }
+
+  /**
+   * Ends a subscription once one of its clusters has another holder: the client subscribes again, with its token. Returns
+   * what ends the watch.
+   */
+  #followHolder({ served, fields }: RoutedOperation, stream: FrameStream): () => void {
+    const held = fields.flatMap(({ holders }) =>
+      [...holders].flatMap(([holder, clusters]) => clusters.map((name) => ({ name, holder }))),
+    )
+    return served.fleet.onChanged(() => {
+      const { members } = this.#options.served()
+      const moved = held.find(
+        ({ name, holder }) => (members.get(name)?.holder ?? undefined) !== holder,
+      )
+      if (moved === undefined) return
+      const message = `cluster ${JSON.stringify(moved.name)} is held by another gateway now`
+      stream.finish({ form: 'failed', errors: [new PeerError(message, { mayHaveBegun: true })] })
+    })
+  }
+
+  #report(operation: RoutedOperation, startedMs: number, codes: readonly string[]): void {
+    const report = reportOf(operation, startedMs, codes)
+    this.#options.observer?.answered(report)
+    operation.origin.trace?.follower?.answered(report)
+  }
+}
+
+/** The holders report what was read. */
+function reportOf(
+  { document, operation, origin }: RoutedOperation,
+  startedMs: number,
+  codes: readonly string[],
+): OperationReport {
+  return {
+    operation: operation.operation,
+    document,
+    operationName: operation.name?.value,
+    viewer: origin.viewer,
+    requestId: origin.trace?.requestId,
+    by: 'peers',
+    kinds: () => [],
+    codes,
+    rows: 0,
+    durationMs: performance.now() - startedMs,
+  }
+}
+
+function codesOf(errors: readonly GraphQLError[]): readonly string[] {
+  return [...new Set(errors.map(({ extensions }) => String(extensions['code'])))]
+}
+
+/** Whether an operation changes something: it is sent once. */
+function writes({ operation, fields }: RoutedOperation): boolean {
+  if (operation.operation === OperationTypeNode.MUTATION) return true
+  return fields.some(({ field }) => field && fieldSourceOf(field).form === 'drainFrames')
+}
+
+function unnamed(): ClientError {
+  const message =
+    'this is about a cluster that another gateway holds, which cannot know the caller: the program that runs this gateway has named them'
+  const hint = 'send the credentials of the caller: gateways ask each other with these'
+  return new ClientError('UNSUPPORTED', message, { hint })
+}
+
+function ofSeveral(what: string): ClientError {
+  const message = `${what} cannot be about clusters of several gateways`
+  const hint = 'send an operation for each cluster'
+  return new ClientError('UNSUPPORTED', message, { hint })
+}
+
+function outcomeUnknown(cause: unknown): ClientError {
+  const message =
+    'the gateway that holds the cluster has not answered: the write may have been made'
+  const hint = 'read the object before writing again'
+  return new ClientError('OUTCOME_UNKNOWN', message, { hint, cause })
+}

@@ -1,0 +1,162 @@
+// Imports internals: how one gateway asks another, without a database by which they know of each other.
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { PeerCaller, PeerRequest } from '../../src/graphql/over-gateways/peers.ts'
+import { HttpPeers } from '../../src/gateway/peers.ts'
+import type { FrameStream } from '../../src/lib/frame-stream.ts'
+import { FleetCluster } from '../gateway/fleet-cluster.ts'
+import { caller, serveViewers, tokenOf, type ViewedGateway } from '../support/viewed-gateway.ts'
+
+let cluster: FleetCluster
+let peer: ViewedGateway
+let address: string
+const peers = new HttpPeers({
+  address: 'http://127.0.0.1:1',
+  trust: {},
+  deadlineMs: 20_000,
+  failed() {},
+})
+
+beforeAll(async () => {
+  cluster = await FleetCluster.start('a')
+  peer = await serveViewers({ clusters: [cluster.selection] })
+  address = new URL(peer.url).origin
+}, 60_000)
+
+afterAll(async () => {
+  peers[Symbol.dispose]()
+  await peer[Symbol.asyncDispose]()
+  await cluster[Symbol.asyncDispose]()
+})
+
+const as = (username: string, headers: Readonly<Record<string, string>> = {}): PeerCaller => ({
+  sent: {
+    authorization: tokenOf(caller(username, 'system:masters')),
+    headers: () =>
+      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
+  },
+  trace: { requestId: 'request-1' },
+})
+
+const ask = async (request: PeerRequest, who = as('ann')): Promise<unknown> =>
+  JSON.parse(await peers.ask(address, request, who))
+
+/** The next frame of a stream; its errors if it has failed. */
+const nextOf = async (stream: FrameStream): Promise<Record<string, unknown> | undefined> => {
+  for (;;) {
+    const ready = Promise.withResolvers<void>()
+    stream.onReady(() => ready.resolve())
+    const frame = stream.take()
+    if (frame !== undefined) return JSON.parse(frame.toString()) as Record<string, unknown>
+    if (stream.end?.form === 'failed') throw stream.end.errors[0] as Error
+    if (stream.end !== undefined) return undefined
+    await ready.promise
+  }
+}
+
+const follows =
+  'subscription { configMaps { reset synced changes { type object { metadata { name } data } } } }'
+
+describe('another gateway', () => {
+  it('answers an operation as it came, to the caller that has sent it', async () => {
+    const query =
+      'query named($n: Int) { other: viewer { username } pods(first: $n) { totalCount } }'
+    const request = { query, operationName: 'named', variables: { n: 1 } }
+    expect(await ask(request)).toEqual({
+      data: { other: { username: 'ann' }, pods: { totalCount: expect.any(Number) } },
+    })
+    expect(await ask(request, as('bob'))).toMatchObject({ data: { other: { username: 'bob' } } })
+    const explained = { ...request, explains: true }
+    expect(await ask(explained)).toHaveProperty('extensions.explain')
+  })
+
+  it('gets no header of the caller but those that are meant for it', async () => {
+    const seen = Promise.withResolvers<unknown>()
+    const server = createServer((request, response) => {
+      seen.resolve(request.headers)
+      response.writeHead(200).end('{}')
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const { sent: given } = as('ann', {
+      host: 'evil.example.com',
+      origin: 'https://evil.example.com',
+      'x-remote-user': 'admin',
+      'transfer-encoding': 'chunked',
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+    })
+    await peers.ask(
+      `http://127.0.0.1:${port}`,
+      { query: '{ __typename }' },
+      {
+        sent: { authorization: 'Bearer x', headers: given?.headers ?? (() => ({})), cookie: 'a=b' },
+        trace: { requestId: 'request-1' },
+      },
+    )
+    expect(await seen.promise).toEqual({
+      accept: 'application/json',
+      authorization: 'Bearer x',
+      connection: 'keep-alive',
+      'content-length': expect.any(String),
+      'content-type': 'application/json',
+      cookie: 'a=b',
+      host: `127.0.0.1:${port}`,
+      'informerql-forwarded': 'http://127.0.0.1:1',
+      origin: `http://127.0.0.1:${port}`,
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      'x-request-id': 'request-1',
+    })
+    server.close()
+  })
+
+  it('passes on its refusals, and is unreachable where it does not answer', async () => {
+    const nobody = { sent: { authorization: undefined, headers: () => ({}) } }
+    await expect(
+      peers.ask('http://127.0.0.1:1', { query: '{ __typename }' }, nobody),
+    ).rejects.toMatchObject({
+      code: 'CLUSTER_UNREACHABLE',
+      retryAfterMs: 1_000,
+      mayHaveBegun: false,
+    })
+    expect(await ask({ query: '{ nothing }' })).toMatchObject({
+      errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
+    })
+  })
+
+  it('sends the frames of a subscription, also to a subscriber that takes none for a while', async () => {
+    const stream = peers.follow(address, { query: follows }, as('ann'))
+    for (;;) {
+      const frame = await nextOf(stream)
+      if (JSON.stringify(frame).includes('"synced":true')) break
+    }
+    await cluster.make('one')
+    expect(await nextOf(stream)).toMatchObject({
+      data: { configMaps: { changes: [{ type: 'ADDED', object: { metadata: { name: 'one' } } }] } },
+    })
+    // Much more than the connection and the gateway take without a reader.
+    const value = 'x'.repeat(500_000)
+    for (let at = 0; at < 30; at += 1) {
+      await cluster.change('one', `${at} ${value}`)
+    }
+    let last: unknown
+    while (!JSON.stringify(last ?? '').includes('29 xxx')) last = await nextOf(stream)
+    stream.close()
+    expect(stream.end).toEqual({ form: 'complete' })
+  })
+
+  it('ends a subscription with an error that passes when it stops', async () => {
+    const other = await serveViewers({ clusters: [cluster.selection] })
+    const stream = peers.follow(new URL(other.url).origin, { query: follows }, as('ann'))
+    await nextOf(stream)
+    const ended = (async () => {
+      for (;;) if ((await nextOf(stream)) === undefined) return
+    })()
+    await Promise.all([
+      expect(ended).rejects.toMatchObject({ code: 'CLUSTER_UNREACHABLE', retryAfterMs: 1_000 }),
+      other[Symbol.asyncDispose](),
+    ])
+    stream.close()
+  })
+})
