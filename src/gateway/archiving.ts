@@ -72,13 +72,13 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
   async changes(question: ChangesQuestion): Promise<ChangesPage> {
     const { parts, untilMs } = question
     const page = await this.archive.changes(question)
-    return { ...page, gaps: [...page.gaps, ...this.#openGaps(parts, untilMs)] }
+    return { ...page, gaps: [...page.gaps, ...this.#openGaps(parts, untilMs, page.gaps)] }
   }
 
   async differences(question: DifferencesQuestion): Promise<ChangesPage> {
     const { parts, toMs } = question
     const page = await this.archive.differences(question)
-    return { ...page, gaps: [...page.gaps, ...this.#openGaps(parts, toMs)] }
+    return { ...page, gaps: [...page.gaps, ...this.#openGaps(parts, toMs, page.gaps)] }
   }
 
   async objectAt(question: PastQuestion): Promise<PastObject> {
@@ -88,12 +88,18 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
   }
 
   /** The times, until now, of which the archive does not know what has changed: see `KindRecording.unknownSinceMs`. */
-  #openGaps(parts: readonly ArchivePart[], untilMs: number = Infinity): readonly ArchiveGap[] {
+  #openGaps(
+    parts: readonly ArchivePart[],
+    untilMs: number = Infinity,
+    told: readonly ArchiveGap[] = [],
+  ): readonly ArchiveGap[] {
+    const open = told.filter(({ code, toMs }) => code === 'ARCHIVE_GAP' && toMs === undefined)
+    const toldOf = new Set(open.map((gap) => placeOf(gap)))
     const gaps = new Map<string, ArchiveGap>()
     for (const part of parts) {
       const { cluster, group, resource } = part
       const fromMs = this.#recordings.get(placeOf(part))?.unknownSinceMs
-      if (fromMs === undefined || fromMs >= untilMs) continue
+      if (fromMs === undefined || fromMs >= untilMs || toldOf.has(placeOf(part))) continue
       const gap = {
         cluster,
         group,

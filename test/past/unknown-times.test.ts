@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Fields } from '../gateway/test-cluster.ts'
 import { needsPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts'
-import { core, type PastGateway, startPast, wait } from './past-gateway.ts'
+import { core, type PastGateway, startPast } from './past-gateway.ts'
+
+const wait = { timeout: 60_000, interval: 50 }
 
 const everything = `query ($id: ID!, $since: DateTime!, $at: DateTime!) {
   changes(since: $since, types: ["ConfigMap"]) { nodes { type object { name } } incomplete { type code from to } }
