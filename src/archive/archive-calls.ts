@@ -256,7 +256,7 @@ export interface ArchiveCounts {
 }
 
 /** What processes that share a database tell each other of. */
-export type Topic = 'changes' | 'apis'
+export type Topic = 'changes' | 'apis' | 'members'
 
 /** What the holder of a cluster publishes of it, for the gateways that share the database. */
 export interface PublishedCluster {
@@ -292,8 +292,47 @@ export interface PublishedCalls {
   documentsOf(hashes: readonly string[]): Promise<readonly ApiDocument[]>
 }
 
+/** A gateway among those that share clusters. */
+export interface SharingMember {
+  readonly address: string
+  /** Names the process: two must not have one address. */
+  readonly instance: string
+  /** Whether it wants no clusters any more. */
+  readonly isLeaving: boolean
+}
+
+/** What the gateways that share clusters say of each other. */
+export interface SharedClusters {
+  readonly members: readonly {
+    readonly address: string
+    readonly isLiving: boolean
+    readonly isLeaving: boolean
+  }[]
+  /** By cluster, the address of the gateway that serves it, or served it when it lived. */
+  readonly holders: readonly (readonly [cluster: string, address: string])[]
+  /** Whether another process has this gateway's address. */
+  readonly isOther: boolean
+}
+
+export interface ClusterTaking {
+  readonly cluster: string
+  /** Which gateway serves it until now; `undefined`: none has. */
+  readonly former: string | undefined
+}
+
+/** How gateways share clusters by a database. Only for Postgres. Each call has a short deadline. */
+export interface SharingCalls {
+  /** Says that this gateway lives, and reads what all of them say. */
+  prolongMember(member: SharingMember): Promise<SharedClusters>
+  /** Makes this gateway the one that serves these clusters. Resolves with the names of those that it has got. */
+  takeClusters(member: SharingMember, takings: readonly ClusterTaking[]): Promise<readonly string[]>
+  removeMember(member: SharingMember): Promise<void>
+  /** Lets another process write a cluster at once. Call it when the recordings of its kinds have ended. */
+  releaseCluster(cluster: string): Promise<void>
+}
+
 /** What an open archive does. Rejects with `ArchiveError`. Several calls may run at once; writes keep their order. */
-export interface ArchiveCalls extends PublishedCalls {
+export interface ArchiveCalls extends PublishedCalls, SharingCalls {
   /** Registers a kind, and says what there is of it. */
   kind(kind: ArchivedKind): Promise<KindState>
   /**

@@ -17,6 +17,7 @@ import type {
   ArchiveState,
   ChangesPage,
   ChangesQuestion,
+  ClusterTaking,
   DifferencesQuestion,
   KeptKind,
   KindState,
@@ -27,6 +28,8 @@ import type {
   PublishedRow,
   ResumedChange,
   Topic,
+  SharedClusters,
+  SharingMember,
 } from './archive-calls.ts'
 import { ArchiveError, type ArchiveErrorCode, type ArchiveOptions } from './archive-options.ts'
 import type { WorkerCall, WorkerMessage } from './store/archive-worker.ts'
@@ -36,6 +39,8 @@ export interface Archive extends ArchiveCalls, ArchiveReads, AsyncDisposable {
   counts(): ArchiveCounts
   /** Calls `listener` after other processes have published, and when that may have been missed (`isSure` is false). */
   onPublished(listener: (isSure: boolean) => void): () => void
+  /** Calls `listener` after gateways have come or gone, or have taken clusters, and when that may have been missed. */
+  onMembers(listener: () => void): () => void
 }
 
 /** The most bytes of batches that wait, here and in the worker. */
@@ -44,6 +49,7 @@ const maxWaitingBytes = 24 * 2 ** 20
 const recordBytes = 300
 const questionDeadlineMs = 30_000
 const closeDeadlineMs = 5_000
+const sharingDeadlineMs = 5_000
 const startAgainMs = 1_000
 
 /**
@@ -83,6 +89,7 @@ class WorkerArchive implements Archive {
   readonly #kinds = new Map<number, ArchivedKind>()
   readonly #listeners = new Set<() => void>()
   readonly #publishedListeners = new Set<(isSure: boolean) => void>()
+  readonly #memberListeners = new Set<() => void>()
   #waitingBytes = 0
   readonly #counts = { rows: 0, dropped: 0, gaps: 0, bytes: 0 }
   #problem: ArchiveError | undefined
@@ -192,6 +199,11 @@ class WorkerArchive implements Archive {
     return () => void this.#publishedListeners.delete(listener)
   }
 
+  onMembers(listener: () => void): () => void {
+    this.#memberListeners.add(listener)
+    return () => void this.#memberListeners.delete(listener)
+  }
+
   publish(clusters: readonly PublishedCluster[]): Promise<readonly string[]> {
     return this.#ask('publish', [clusters])
   }
@@ -210,6 +222,25 @@ class WorkerArchive implements Archive {
 
   documentsOf(hashes: readonly string[]): Promise<readonly ApiDocument[]> {
     return this.#ask('documentsOf', [hashes])
+  }
+
+  prolongMember(member: SharingMember): Promise<SharedClusters> {
+    return this.#ask('prolongMember', [member], sharingDeadlineMs)
+  }
+
+  takeClusters(
+    member: SharingMember,
+    takings: readonly ClusterTaking[],
+  ): Promise<readonly string[]> {
+    return this.#ask('takeClusters', [member, takings], sharingDeadlineMs)
+  }
+
+  removeMember(member: SharingMember): Promise<void> {
+    return this.#ask('removeMember', [member], sharingDeadlineMs)
+  }
+
+  releaseCluster(cluster: string): Promise<void> {
+    return this.#ask('releaseCluster', [cluster])
   }
 
   state(): Promise<ArchiveState> {
@@ -282,9 +313,12 @@ class WorkerArchive implements Archive {
   }
 
   #othersWrote(topic: Topic | undefined): void {
-    if (topic !== 'apis') this.#tellListeners()
-    if (topic !== 'changes')
+    const isAbout = (one: Topic): boolean => topic === undefined || topic === one
+    if (isAbout('changes')) this.#tellListeners()
+    if (isAbout('apis')) {
       for (const listener of this.#publishedListeners) listener(topic !== undefined)
+    }
+    if (isAbout('members')) for (const listener of this.#memberListeners) listener()
   }
 
   #tellListeners(): void {

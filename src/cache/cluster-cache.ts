@@ -104,6 +104,14 @@ export interface ServedResource {
   readonly indexTexts?: IndexTexts
 }
 
+/** By {@link keyOf}. */
+export type ServedResources = ReadonlyMap<string, ServedResource>
+
+/** For {@link ClusterCache.serve}; clusters that serve the same may share it. */
+export function servedResources(resources: readonly ServedResource[]): ServedResources {
+  return new Map(resources.map((served) => [keyOf(served.resource), served]))
+}
+
 /** Indexes that copy the indexes of a polled resource. Built on demand, and dropped when nothing reads the resource. */
 export interface JoinedIndexes {
   readonly resource: ApiResource
@@ -129,7 +137,7 @@ export class ClusterCache implements AsyncDisposable {
   readonly #stalenessListeners = new Set<() => void>()
   #staleCaches = 0
   #isTellingStaleness = false
-  readonly #silenceTimer: NodeJS.Timeout
+  #silenceTimer: NodeJS.Timeout | undefined
   readonly #incarnation: Incarnation
   /** The requested lazy indexes, by resource. A new informer starts with them. */
   readonly #wanted = new Map<string, Set<string>>()
@@ -139,7 +147,7 @@ export class ClusterCache implements AsyncDisposable {
   /** The number of resources that are cached for some namespaces only. */
   #partial = 0
   #connection: ClusterConnection
-  #served: ReadonlyMap<string, ServedResource> = new Map()
+  #served: ServedResources = new Map()
   #stopped = false
 
   constructor(connection: ClusterConnection, options: ClusterCacheOptions) {
@@ -170,9 +178,6 @@ export class ClusterCache implements AsyncDisposable {
         for (const listener of this.#renewals) listener()
       },
     })
-    this.#silenceTimer = setInterval(() => {
-      for (const { staleness } of this.#cached.values()) staleness.checkSilence()
-    }, options.bounds.limits.staleAfterMs / 10).unref()
     this.connect(connection)
   }
 
@@ -223,8 +228,8 @@ export class ClusterCache implements AsyncDisposable {
    * Replaces the resources that can be acquired. Running informers build their new indexes in slices. Stops an informer
    * that has an index whose definition has changed, so that the next lease lists again.
    */
-  serve(resources: readonly ServedResource[]): void {
-    this.#served = new Map(resources.map((served) => [keyOf(served.resource), served]))
+  serve(resources: ServedResources): void {
+    this.#served = resources
     for (const [key, cached] of this.#cached) {
       const now = this.#served.get(key)
       if (now === undefined) continue
@@ -277,6 +282,7 @@ export class ClusterCache implements AsyncDisposable {
     if (this.#connection.state === 'unreachable') throw unreachable(place, this.#connection.error)
     if (served === undefined) throw notServed(place)
     this.#options.bounds.admit(place)
+    this.#silenceTimer ??= this.#watchSilence()
     return this.#leaseOf(this.#start(key, served, this.#connection), key, indexTexts)
   }
 
@@ -479,6 +485,13 @@ export class ClusterCache implements AsyncDisposable {
     this.#made.set(cached, served.indexTexts ?? {})
     cached.start()
     return cached
+  }
+
+  #watchSilence(): NodeJS.Timeout {
+    const check = (): void => {
+      for (const { staleness } of this.#cached.values()) staleness.checkSilence()
+    }
+    return setInterval(check, this.#options.bounds.limits.staleAfterMs / 10).unref()
   }
 
   #archiveOf(resource: ApiResource): ArchivedResource | undefined {

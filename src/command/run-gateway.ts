@@ -128,8 +128,10 @@ export async function runGateway(
   if (server.metricsUrl !== undefined) log.info(`metrics are at ${server.metricsUrl}`)
   await aborted(signal)
   log.info(`stopping on ${String(signal.reason)}`)
-  // SIGINT comes from a terminal, where no load balancer needs time.
-  if (signal.reason === 'SIGTERM') await server.drain()
+  // SIGINT comes from a terminal, where no load balancer needs time, and no other gateway.
+  if (signal.reason !== 'SIGTERM') return
+  await gateway.leave()
+  await server.drain()
 }
 
 /** Whether callers have to say who they are. */

@@ -115,7 +115,6 @@ const parts = {
   writes: part(gatewayParts.writes),
   cache: part(gatewayParts.cache),
   live: part(gatewayParts.live),
-  shard: part(gatewayParts.shard),
   logs: part(gatewayParts.logs),
   archive: part(gatewayParts.archive),
   share: part(gatewayParts.share),
@@ -207,6 +206,10 @@ function problemsBetween(config: Config): readonly string[] {
   const isUnaddressed =
     auth.mode === 'oidc-login' && server.publicUrl === undefined && !isLoopback(server.host)
   const untrusting = auth.mode === 'request-header' && server.tlsClientCa === undefined
+  const isSessionless =
+    share.address !== undefined &&
+    auth.mode === 'oidc-login' &&
+    auth.login?.sessionSecretFile === undefined
   const isSharedByNone = share.address !== undefined && !/^postgres(ql)?:/.test(archive.url ?? '')
   const byPostgres = 'only by a Postgres that all of them reach: postgres://…'
   const address = 'needs the address at which browsers see the gateway'
@@ -219,6 +222,11 @@ function problemsBetween(config: Config): readonly string[] {
       ? [`archive.url: gateways share clusters (share.address) ${byPostgres}`]
       : []),
     ...(isUnaddressed ? [`server.publicUrl: auth.mode oidc-login ${address}`] : []),
+    ...(isSessionless
+      ? [
+          "auth.login.sessionSecretFile: gateways that share clusters must read each other's sessions",
+        ]
+      : []),
     ...(untrusting ? [`server.tlsClientCa: auth.mode request-header ${trust}`] : []),
   ]
 }

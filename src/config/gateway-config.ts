@@ -32,7 +32,6 @@ import {
   operationOptions,
 } from '../graphql/served/served-schema.ts'
 import { type WriteLimits, writeOptions } from '../graphql/writes/write-limits.ts'
-import { type Shard, wholeFleet } from '../gateway/sources/shard.ts'
 import type { CodedError } from '../lib/coded-error.ts'
 import { type NumberOption, type NumberOptions, present, withDefaults } from '../lib/options.ts'
 import { labelsProblem, parseLabelSelector } from '../kubernetes/label-selector.ts'
@@ -43,7 +42,7 @@ import { type WorkLimits, workOptions } from '../query/condition/work-budget.ts'
 type SameOptions = Omit<SchemaOptions, 'indexers' | 'allowWrites'> &
   Pick<
     GatewayOptions,
-    'clusters' | 'clusterSources' | 'shard' | 'preload' | 'preloadDeadlineMs' | 'schemaFiles'
+    'clusters' | 'clusterSources' | 'preload' | 'preloadDeadlineMs' | 'schemaFiles'
   >
 
 type OperationConfig = Pick<
@@ -201,29 +200,7 @@ const { operationDeadlineMs, syncDeadlineMs, silenceMs, liveDeadlineMs } = opera
 const { maxPageSize, maxPathRows, problemAfterMs } = operationOptions
 const frameOptions = { coalesceMs, maxFrameObjects, maxFrameBytes }
 
-const mostShards = 1_000
-
-/** Checks a {@link Shard}, and holds its default. */
-const shardSchema: z.ZodType<Shard> = z
-  .strictObject({
-    index: whole({ byDefault: wholeFleet.index, least: 0, most: mostShards - 1 }),
-    count: whole({ byDefault: wholeFleet.count, least: 1, most: mostShards }),
-  })
-  .refine(({ index, count }) => index < count, {
-    path: ['index'],
-    error: 'shards are numbered from 0: the index must be below the count',
-  })
-
-type GatewayPart =
-  | 'documents'
-  | 'work'
-  | 'writes'
-  | 'cache'
-  | 'live'
-  | 'shard'
-  | 'logs'
-  | 'archive'
-  | 'share'
+type GatewayPart = 'documents' | 'work' | 'writes' | 'cache' | 'live' | 'logs' | 'archive' | 'share'
 
 /** Checks a text by a function that throws. */
 function readBy(read: (text: string) => unknown): z.ZodType<string> {
@@ -264,7 +241,6 @@ export const gatewayParts: { readonly [Part in GatewayPart]: z.ZodType<GatewayCo
   writes: limitsSchema(writeOptions),
   cache: limitsSchema<CacheLimits>(cacheOptions, cachedNamespaces),
   live: limitsSchema<LiveConfig>({ ...frameOptions, ...liveOptions }),
-  shard: shardSchema,
   logs: limitsSchema(logOptions),
   archive: archiveSchema,
   share: z.strictObject({
@@ -335,13 +311,12 @@ export const gatewayConfigShape: {
 
 /** The options of `createGateway` for a configuration, without its archive: not every command writes one. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
-  const { introspection = true, documents, live, shard, cache, writes, logs } = config
+  const { introspection = true, documents, live, cache, writes, logs } = config
   const same = Object.keys(gatewayConfigShape)
     .filter((name) => name !== 'introspection' && !Object.hasOwn(operationOptions, name))
     .map((name) => [name, config[name as keyof GatewayConfig]])
   return {
     ...(present(Object.fromEntries(same)) as Required<SameOptions>),
-    shard,
     cache,
     writes,
     logs,

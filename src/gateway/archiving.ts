@@ -165,6 +165,15 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
     return recording
   }
 
+  /** Lets another gateway write a cluster, once what its recordings have is written. Its informers have stopped. */
+  async release(cluster: string): Promise<void> {
+    const all = [...this.#recordings.values()].filter((one) => one.cluster === cluster)
+    const ending = Promise.all(all.map((one) => one.end()))
+    await withDeadline('writing the archive', ending, endDeadlineMs).catch(() => {})
+    // Otherwise the other one waits until this one's time is over.
+    await this.archive.releaseCluster(cluster).catch(() => {})
+  }
+
   /** Call it when the informers have stopped. */
   async [Symbol.asyncDispose](): Promise<void> {
     const ending = Promise.all([...this.#recordings.values()].map((one) => one.end()))

@@ -8,7 +8,7 @@ import { type Discovery, resourcesByPreference } from '../api-server/discovery/d
 import { documentHash, type FetchedOpenApi } from '../api-server/discovery/open-api.ts'
 import { atLeast, type ServerVersion } from '../api-server/discovery/server-features.ts'
 import { fieldsOf, textOf } from '../kubernetes/fields.ts'
-import type { OpenApiDocument, OpenApiDocuments } from '../kubernetes/open-api-structures.ts'
+import type { OpenApiDocument } from '../kubernetes/open-api-structures.ts'
 import type { ApiServer } from '../api-server/api-server.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
 import { withoutValuesOf } from '../lib/json-text.ts'
@@ -21,20 +21,16 @@ import {
   type ResourceVersion,
 } from '../kubernetes/resource-version.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
+import type { ApiDescription } from './api-description.ts'
 
-export interface ClusterApi {
+export interface ClusterApi extends ApiDescription {
   readonly apiServer: ApiServer
   readonly version: ServerVersion
   /** The identity of the cluster; `undefined` if it cannot be read. */
   readonly uid: string | undefined
   /** Whether resource versions of the server are ordered. */
   readonly resourceVersionsComparable: boolean
-  /** All versions of each resource, the preferred one first. */
-  readonly resources: readonly ApiResource[]
-  readonly openapi: OpenApiDocuments
   readonly definitions: ClusterDefinitions
-  /** CustomResourceDefinitions, without the schemas of their versions. */
-  readonly crds: readonly unknown[]
   /** Errors of parts that could not be discovered. The rest is complete. */
   readonly failures: readonly Error[]
 }
@@ -337,6 +333,7 @@ interface DefinitionObject {
     readonly generation?: number
   }
   readonly spec?: {
+    readonly conversion?: unknown
     readonly group?: string
     readonly names?: { readonly plural?: string }
     readonly versions?: readonly (Json & { readonly name?: string; readonly served?: boolean })[]
@@ -347,6 +344,8 @@ function keep(into: Map<string, ClusterDefinition>, object: Json): void {
   const { metadata = {}, spec = {} } = object as DefinitionObject
   const { name = '', uid = '', generation = 0 } = metadata
   const versions = spec.versions ?? []
+  // Names certificates of the one cluster.
+  const { conversion: _, ...rest } = spec
   into.set(name, {
     name,
     uid,
@@ -356,10 +355,10 @@ function keep(into: Map<string, ClusterDefinition>, object: Json): void {
     versions: versions.filter(({ served }) => served !== false).map((one) => one.name ?? ''),
     object: {
       spec: {
-        ...spec,
+        ...rest,
         versions: versions.map((version) => {
-          const { schema: _, ...rest } = version
-          return rest
+          const { schema: __, ...described } = version
+          return described
         }),
       },
     },

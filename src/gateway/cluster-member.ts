@@ -26,6 +26,7 @@ import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { ServedCluster } from '../graphql/served/served-schema.ts'
 import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import type { ApiDescription } from './api-description.ts'
 import { type ApiFollower, ApiWatch, type ApiWatchTimes } from './api-watch.ts'
 import {
   askAgain,
@@ -56,6 +57,10 @@ interface ClusterMemberOptions {
   /** A further observer of the connection to a cluster. */
   readonly observer?: ((cluster: string) => Pick<ApiServerObserver, 'sending'>) | undefined
   readonly isDefault: (cluster: string) => boolean
+  /** The API of a cluster that gateways which share clusters have published. */
+  readonly published: (cluster: string) => ApiDescription | undefined
+  /** The address of the gateway that serves the cluster, if that is not this one. */
+  readonly holder: (cluster: string) => string | undefined
   /** Called after the state, the labels or the source has changed. */
   readonly stateChanged: () => void
   /** Makes the cache. It survives a lost connection. */
@@ -119,6 +124,17 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     return this.#cluster
   }
 
+  /** Until the cluster answers, the API that a gateway has published of it. */
+  get api(): ApiDescription | undefined {
+    const cluster = this.#cluster
+    return cluster.state === 'connected' ? cluster.api : this.#options.published(this.name)
+  }
+
+  /** Whether an attempt to connect has ended. */
+  get isTried(): boolean {
+    return !isNotTried(this.#cluster)
+  }
+
   get labels(): ClusterLabels {
     return this.#described.labels
   }
@@ -129,6 +145,10 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
 
   get isConfigured(): boolean {
     return this.source === configuration
+  }
+
+  get holder(): string | undefined {
+    return this.#options.holder(this.name)
   }
 
   get state(): ServedCluster['state'] {

@@ -2,7 +2,7 @@
  * The clusters of the gateway: the configured clusters in their order, then the clusters of sources. Both may change while
  * the gateway runs. `connect` begins with all of them, and `follow` keeps them up to date. After each change, `#reconcile`
  * aligns the members with the wanted clusters: an unchanged cluster continues, and a replaced one answers until the new
- * connection is ready.
+ * connection is ready. Where gateways share the clusters (`sharing.ts`), those that another one holds are remote members.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -11,7 +11,6 @@ import type { ReviewToken } from '../access/authentication/bearer-token.ts'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { CachedNamespaces } from '../cache/account-namespaces.ts'
-import type { ArchiveOf } from '../cache/archived-resource.ts'
 import { CacheBounds, type CacheLimits } from '../cache/cache-bounds.ts'
 import { ClusterCache } from '../cache/cluster-cache.ts'
 import type { Coverage } from '../cache/coverage.ts'
@@ -30,12 +29,14 @@ import type { GatewayTraces } from './traces.ts'
 import {
   type ClusterSource,
   configuration,
+  nameProblem,
   type SourcedCluster,
   type SourceState,
 } from './sources/cluster-source.ts'
-import type { FormOf } from './archiving.ts'
-import type { ShareOptions } from './sharing.ts'
-import { isInShard, type Shard, wholeFleet } from './sources/shard.ts'
+import type { Archiving, FormOf } from './archiving.ts'
+import { PublishedApis } from './published-apis.ts'
+import { RemoteMember } from './remote-member.ts'
+import { type Loading, type ShareOptions, Sharing } from './sharing.ts'
 import { DirectorySource, type DirectorySourceOptions } from './sources/directory-source.ts'
 import {
   type HubConnection,
@@ -69,8 +70,6 @@ export interface FleetOptions {
    * docs/fleet.md.
    */
   readonly clusterSources?: readonly ClusterSourceOptions[]
-  /** The share of the clusters of the sources, where several gateways serve them. Default: all. */
-  readonly shard?: Shard
   /** Shares the clusters with the gateways that have the same configuration and archive. Absent: this one holds all. */
   readonly share?: ShareOptions
   /** Bounds of the caches, and the time after which unused caches stop. */
@@ -109,47 +108,75 @@ const replacementDeadlineMs = 5_000
 /** A further observer of the informers of a cluster. */
 type InformerObserverOf = (cluster: string, resource: ApiResource) => InformerObserver
 
+export type FleetMember = ClusterMember | RemoteMember
+
+interface FleetParts {
+  readonly log: GatewayLog
+  readonly failures: FailureLog
+  readonly observer: InformerObserverOf | undefined
+  readonly archiving: Archiving | undefined
+  /** Whether the caches of a cluster have what they keep. */
+  readonly isLoaded: (member: ClusterMember) => boolean
+}
+
 export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
-  readonly address: string | undefined
+  /** Who holds what, where gateways share the clusters. */
+  readonly sharing: Sharing | undefined
+  /** What the holders of clusters publish, where gateways share them. */
+  readonly #published: PublishedApis | undefined
+  #publishing: Promise<void> | undefined
   readonly #options: FleetOptions
   readonly #log: GatewayLog
   readonly #failures: FailureLog
   readonly #observer: InformerObserverOf | undefined
-  readonly #archived: ArchiveOf | undefined
+  readonly #archiving: Archiving | undefined
   readonly #bounds: CacheBounds
   readonly #stop = new AbortController()
   readonly #listeners = new Set<() => void>()
-  readonly #shard: Shard
   readonly #sources: readonly ClusterSource[]
   readonly #states = new Map<ClusterSource, SourceState>()
   /** The clusters that were left out, as logged. */
   #leftOut: ReadonlySet<string> = new Set()
   #configured: readonly SourcedCluster[]
+  /** The clusters that gateways share. */
+  #shared: ReadonlySet<string> = new Set()
   readonly #told = new Map<string, string>()
-  #members: readonly ClusterMember[] = []
+  #members: readonly FleetMember[] = []
   #configuring: Promise<unknown> = Promise.resolve()
   #following: readonly Promise<void>[] = []
   #isTelling = false
   /** Remakes the schema; `undefined` until the gateway has its first one. */
   #changed: (() => Promise<void>) | undefined
 
-  constructor(
-    options: FleetOptions,
-    log: GatewayLog,
-    failures: FailureLog,
-    observer: InformerObserverOf | undefined,
-    archived: ArchiveOf | undefined,
-  ) {
-    this.address = options.share?.address
+  constructor(options: FleetOptions, { log, failures, observer, archiving, isLoaded }: FleetParts) {
     this.#options = options
     this.#log = log
     this.#failures = failures
     this.#observer = observer
-    this.#archived = archived
+    this.#archiving = archiving
     this.#bounds = new CacheBounds(options.cache ?? {})
     this.#configured = options.clusters.map(configuredCluster)
-    const { clusterSources = [], shard = wholeFleet, reflector = {} } = options
-    this.#shard = shard
+    const { clusterSources = [], reflector = {}, share } = options
+    if (share?.address !== undefined && archiving !== undefined) {
+      this.sharing = new Sharing(share.address, {
+        archive: archiving.archive,
+        log,
+        failures,
+        clusters: () => [...this.#shared],
+        loading: (cluster) => this.#loading(cluster, isLoaded),
+        changed: () => {
+          void this.#reconcile(this.#stop.signal)
+          this.#tell()
+        },
+      })
+      this.#published = new PublishedApis({
+        archive: archiving.archive,
+        held: () =>
+          this.here.filter(({ name, holder }) => holder === undefined && this.#shared.has(name)),
+        changed: (clusters, apis) => this.#othersPublished(clusters, apis),
+        log,
+      })
+    }
     this.#sources = clusterSources.map((source) =>
       source.type === 'directory'
         ? new DirectorySource(source)
@@ -157,8 +184,17 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     )
   }
 
-  get members(): readonly ClusterMember[] {
+  get members(): readonly FleetMember[] {
     return this.#members
+  }
+
+  /** The members whose caches are in this gateway. */
+  get here(): readonly ClusterMember[] {
+    return this.#members.filter(isHere)
+  }
+
+  get address(): string | undefined {
+    return this.sharing?.address
   }
 
   /** The sources with their states; `undefined` before the first attempt. */
@@ -168,7 +204,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
 
   /** The connection of a hub, or the reason why there is none. Only a configured cluster can be a hub. */
   hub(name: string): HubConnection | Error {
-    const cluster = this.#members.find((one) => one.name === name && one.isConfigured)?.cluster
+    const cluster = this.here.find((one) => one.name === name && one.isConfigured)?.cluster
     if (cluster?.state === 'connected') return cluster.api
     return cluster?.error ?? new CodedError('NO_HUB', `no cluster ${name} is configured`)
   }
@@ -180,14 +216,17 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
 
   /**
    * Connects to all clusters, including the clusters of sources. {@link follow} continues with clusters that take longer
-   * than the start waits. Rejects with {@link NoClusterError} if no cluster can be used and no source may bring one, and
+   * than the start waits. Rejects with {@link NoClusterError} if no cluster can be used and nothing may bring one, and
    * with the signal's reason.
    */
   async connect(signal: AbortSignal): Promise<void> {
+    this.#publishing = this.#published?.run(this.#stop.signal)
+    await this.sharing?.start()
     await this.#untilConnected(this.#reconcile(signal), signal)
     const clusters = this.#members.map(({ cluster }) => cluster)
     const isLost = clusters.every(({ state }) => state !== 'connected')
-    if (isLost && this.#sources.length === 0) throw new NoClusterError(clusters)
+    const isAll = this.#sources.length === 0 && this.sharing === undefined
+    if (isLost && isAll) throw new NoClusterError(clusters)
     const first = this.#sources.map((source) => this.#followSource(source))
     const all = Promise.all(first).then(() => this.#reconcile(signal))
     await withDeadline('reading the cluster sources', all, startDeadlineMs, signal).catch(
@@ -196,8 +235,19 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
         this.#log.warn(`${error.message}; their clusters are served when they are known`)
       },
     )
-    const connecting = this.#members.map((member) => member.connect(signal))
+    const connecting = this.here.map((member) => member.connect(signal))
     await this.#untilConnected(Promise.all(connecting), signal)
+    const remote = this.#members.filter(({ holder }) => typeof holder === 'string')
+    const known = this.#published?.known(remote.map(({ name }) => name))
+    await withDeadline(
+      'reading what others serve',
+      known ?? Promise.resolve(),
+      startDeadlineMs,
+      signal,
+    ).catch((error: Error) => {
+      signal.throwIfAborted()
+      this.#log.warn(`${error.message}; the kinds of their clusters are served when they are known`)
+    })
   }
 
   /** Waits until all clusters have answered. After the deadline, waits on only if none has. */
@@ -218,7 +268,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
       await changed()
       this.#tell()
     }
-    for (const member of this.#members) void member.follow(this.#changed)
+    for (const member of this.here) void member.follow(this.#changed)
     void this.#reconcile(this.#stop.signal)
   }
 
@@ -236,10 +286,17 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
    * The reviewer rejects while the cluster is unreachable, and after the deadline.
    */
   tokenReviewer(named: string | undefined, deadlineMs: number): ReviewToken {
+    const isReviewer = ({ name }: { readonly name: string }): boolean =>
+      named === undefined || name === named
     const find = (): Cluster | undefined =>
-      this.#members.find((one) => one.isConfigured && (named === undefined || one.name === named))
-        ?.cluster
+      this.#members.find((one) => one.isConfigured && isReviewer(one))?.cluster
     const known = this.#configured.map(({ name }) => name)
+    const reviewer = this.#configured.find(isReviewer)
+    if (this.sharing !== undefined && reviewer?.everywhere === false) {
+      const problem = `cluster ${reviewer.name} reviews tokens, and one gateway alone would hold it`
+      const hint = `set everywhere: true for the cluster ${reviewer.name}`
+      throw new CodedError('NO_REVIEWER', problem, { value: reviewer.name, hint })
+    }
     if (named === undefined ? known.length === 0 : !known.includes(named)) {
       const problem =
         named === undefined
@@ -266,8 +323,10 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('the gateway is stopping'))
+    await this.sharing?.[Symbol.asyncDispose]()
     await this.#configuring
     await Promise.all(this.#following)
+    await this.#publishing
     await Promise.all(this.#members.map((member) => member[Symbol.asyncDispose]()))
   }
 
@@ -320,16 +379,30 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     const before = this.#members
     const labels = before.map((member) => member.labels)
     const known = new Map(before.map((member) => [member.name, member]))
-    const wanted = this.#wanted().map(({ cluster, problem }) => {
+    const all = this.#wanted()
+    this.#shared = new Set(
+      all.flatMap(({ cluster }) => (cluster.everywhere === true ? [] : [cluster.name])),
+    )
+    const wanted = all.map(({ cluster, problem }): FleetMember => {
       const member = known.get(cluster.name)
-      return member?.adopt(cluster, problem) === true ? member : this.#member(cluster)
+      if (!this.#isHeldHere(cluster)) {
+        return member instanceof RemoteMember && member.adopt(cluster)
+          ? member
+          : this.#remoteMember(cluster)
+      }
+      return member instanceof ClusterMember && member.adopt(cluster, problem)
+        ? member
+        : this.#member(cluster)
     })
     // The previous connections of these clusters answer until the new ones are ready, for a bounded time.
-    const replaced = wanted.filter((one) => known.has(one.name) && known.get(one.name) !== one)
+    const replaced = wanted
+      .filter(isHere)
+      .filter((one) => known.has(one.name) && known.get(one.name) !== one)
     const connecting = Promise.all(replaced.map((member) => member.connect(this.#stop.signal)))
     await withDeadline('connecting', connecting, replacementDeadlineMs).catch(() => {})
     this.#members = wanted
-    const added = this.#members.filter((member) => !before.includes(member))
+    const added = this.here.filter((member) => !before.includes(member))
+    this.sharing?.wake()
     const removed = before.filter((member) => !this.#members.includes(member))
     // Subscriptions select clusters by their labels, too.
     const isSame = this.#members.every(
@@ -341,8 +414,26 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
       if (!this.#members.some((member) => member.name === name))
         this.#log.info('is no longer served', { cluster: name })
     }
-    await Promise.all(removed.map((member) => member[Symbol.asyncDispose]()))
+    await Promise.all(
+      removed.map(async (member) => {
+        await member[Symbol.asyncDispose]()
+        const isHandedOver = this.#members.some(
+          (one) => one.name === member.name && one instanceof RemoteMember,
+        )
+        if (isHandedOver && isHere(member)) await this.#archiving?.release(member.name)
+      }),
+    )
     return added
+  }
+
+  #isHeldHere({ name, everywhere }: SourcedCluster): boolean {
+    return everywhere === true || (this.sharing?.isHere(name) ?? true)
+  }
+
+  #loading(cluster: string, isLoaded: (member: ClusterMember) => boolean): Loading {
+    const member = this.here.find(({ name }) => name === cluster)
+    if (member === undefined || this.#changed === undefined) return 'absent'
+    return member.cluster.state === 'connected' && isLoaded(member) ? 'loaded' : 'loading'
   }
 
   /**
@@ -360,9 +451,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     for (const cluster of this.#configured) take(cluster)
     for (const source of this.#sources) {
       const { clusters = [], problem } = this.#states.get(source) ?? {}
-      for (const cluster of clusters) {
-        if (isInShard(cluster.name, this.#shard)) take(cluster, problem)
-      }
+      for (const cluster of clusters) take(cluster, problem)
     }
     for (const error of leftOut) {
       if (!this.#leftOut.has(error.message)) this.#log.error(error.message, codeOf(error))
@@ -387,46 +476,80 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     return `${definition.uid} ${definition.generation}`
   }
 
+  /** The API of a cluster that this gateway does not read itself is a part of the schema as it was published. */
+  #othersPublished(clusters: ReadonlySet<string>, apis: ReadonlySet<string>): void {
+    const read = this.#members.filter(({ cluster }) => cluster.state !== 'connected')
+    if (read.some(({ name }) => apis.has(name))) void this.#changed?.()
+    else if (read.some(({ name }) => clusters.has(name))) this.#tell()
+  }
+
   /** Calls the listeners soon, once for all changes of one tick. */
   #tell(): void {
     if (this.#isTelling) return
     this.#isTelling = true
     setImmediate(() => {
       this.#isTelling = false
+      this.#published?.tell()
       for (const listener of this.#listeners) listener()
     })
   }
 
   #member(cluster: SourcedCluster): ClusterMember {
-    const { namespaces, excludeNamespaces } = this.#options.cache ?? {}
     const { connection = {}, reflector = {}, retryMs = defaultRetryMs, watch = {} } = this.#options
     return new ClusterMember(cluster, {
+      ...this.#memberOptions,
       connection,
       reflector,
-      access: { ...defaultAccessLimits, ...this.#options.access },
       retryMs,
       watch,
       log: this.#log,
       failures: this.#failures,
       observer: this.#options.traces?.observer,
-      stateChanged: () => this.#tell(),
       isDefault: (name) => {
         const [first] = this.#members
         return first?.name === name && first.isConfigured
       },
-      cache: (of, { cache = {} }) =>
+      published: (name) => this.#published?.of(name)?.api,
+      holder: (name) => {
+        if (this.sharing === undefined || !this.#shared.has(name)) return undefined
+        // What nobody serves is answered from these caches, as far as they are loaded.
+        const holder = this.sharing.holderOf(name) ?? this.address
+        return holder === this.address ? undefined : holder
+      },
+    })
+  }
+
+  #remoteMember(cluster: SourcedCluster): RemoteMember {
+    return new RemoteMember(cluster, {
+      ...this.#memberOptions,
+      holder: (name) => this.sharing?.holderOf(name) ?? null,
+      published: (name) => this.#published?.of(name),
+    })
+  }
+
+  get #memberOptions(): Pick<
+    ConstructorParameters<typeof ClusterMember>[1],
+    'access' | 'stateChanged' | 'cache'
+  > {
+    const { reflector = {} } = this.#options
+    const { namespaces, excludeNamespaces } = this.#options.cache ?? {}
+    const archived = this.#archiving?.archiveOf
+    return {
+      access: { ...defaultAccessLimits, ...this.#options.access },
+      stateChanged: () => this.#tell(),
+      cache: (of, described) =>
         new ClusterCache(connectionOf(of), {
           name: of.name,
           bounds: this.#bounds,
           reflector,
           observer: (resource) => this.#observerOf(of.name, resource),
-          namespaces: { namespaces, excludeNamespaces, ...cache },
-          ...present({ archived: this.#archived }),
+          namespaces: { namespaces, excludeNamespaces, ...described.cache },
+          ...present({ archived }),
           lent: (resource, metadataOnly) =>
-            this.#factoryOf(cluster)?.informerOfAll(resource, metadataOnly),
+            this.#factoryOf(described)?.informerOfAll(resource, metadataOnly),
           covered: (resource, coverage) => this.#covered(of.name, resource, coverage),
         }),
-    })
+    }
   }
 
   /** The factory of a cluster, unless its name or the first place belongs to another cluster than at the start. */
@@ -484,6 +607,10 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   }
 }
 
+function isHere(member: FleetMember): member is ClusterMember {
+  return member instanceof ClusterMember
+}
+
 interface WantedCluster {
   readonly cluster: SourcedCluster
   readonly problem: Error | undefined
@@ -494,39 +621,6 @@ function configuredCluster(given: NamedClusterSelection): SourcedCluster {
   const { name, labels = {}, cache = {}, everywhere = false, ...selection } = given
   const place = { form: 'selection', selection } as const
   return { name, labels, source: configuration, place, cache, everywhere }
-}
-
-/** The most clusters of all sources. Each costs memory and a connection. */
-const maxClusters = 2_000
-const longestName = 253
-
-/** The reason to leave out a cluster; `undefined` if there is none. */
-function nameProblem(
-  { name, source }: SourcedCluster,
-  taken: ReadonlyMap<string, WantedCluster>,
-): CodedError | undefined {
-  const first = taken.get(name)?.cluster
-  if (first !== undefined) {
-    const problem = `${source}: cluster ${JSON.stringify(name)} is left out: ${first.source} has the name already`
-    return new CodedError('CLUSTER_NAME_TAKEN', problem, {
-      value: name,
-      hint: 'rename one of them, or give the source a prefix',
-    })
-  }
-  if (name === '*' || name.trim() === '' || name.length > longestName || /\p{Cc}/u.test(name)) {
-    const shown = JSON.stringify(name.slice(0, longestName))
-    const problem = `${source}: no cluster can have the name ${shown}`
-    const details = { value: name, hint: 'give it another name' }
-    return new CodedError('CLUSTER_NAME_INVALID', problem, details)
-  }
-  if (source !== configuration && taken.size >= maxClusters) {
-    const problem = `${source}: cluster ${name} is left out: there are ${maxClusters} clusters already`
-    return new CodedError('TOO_MANY_CLUSTERS', problem, {
-      value: name,
-      hint: 'share the clusters among several gateways (shard)',
-    })
-  }
-  return undefined
 }
 
 const shownNamespaces = 20

@@ -33,7 +33,6 @@ import {
 } from '../graphql/live/planned-subscriptions.ts'
 import { OpenSubscriptions } from '../graphql/live/open-subscriptions.ts'
 import type { GatewayExtension } from '../graphql/extensions/extension.ts'
-import { ClientError } from '../graphql/errors/client-error.ts'
 import { OperationDocuments } from '../graphql/documents/operation-documents.ts'
 import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
 import { operationPlugin, OperationSteps, textOf } from '../graphql/answer/execution.ts'
@@ -83,7 +82,6 @@ import { defaultApiWatchTimes } from './api-watch.ts'
 import { Archiving } from './archiving.ts'
 import { type ClusterSourceOptions, Fleet, type FleetOptions } from './fleet.ts'
 import { checkShare, isAddress, type ShareOptions } from './sharing.ts'
-import type { Shard } from './sources/shard.ts'
 import type { DirectorySourceOptions } from './sources/directory-source.ts'
 import type { HubSourceOptions } from './sources/hub-source.ts'
 import { HttpPeers } from './peers.ts'
@@ -243,14 +241,6 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
     certFile: aString,
     keyFile: aString,
   }),
-  shard(option, given) {
-    anObject(option, given)
-    const { index, count } = given as Shard
-    if (!Number.isInteger(index) || !Number.isInteger(count) || index < 0 || index >= count) {
-      const expected = 'whole numbers, the index from 0 and below the count'
-      throw new InvalidOptionError(option, { index, count }, expected)
-    }
-  },
   preload: aList,
   preloadDeadlineMs: aDuration,
   schemaFiles: aList,
@@ -322,13 +312,18 @@ export interface OpenedGateway extends Gateway {
   readonly isStarted: boolean
   /** Connects and makes the schema. Rejects as {@link createGateway} does; dispose of the gateway then. */
   start(): Promise<void>
+  /**
+   * Where gateways share the clusters: asks the others to take over what this one holds. Resolves when they have, or after
+   * 15 seconds. This one goes on answering meanwhile, and afterwards by asking the others.
+   */
+  leave(): Promise<void>
 }
 
 /** Checks the options and reads their files, as {@link createGateway} does, without connecting. */
 export async function openGateway(given: GatewayOptions): Promise<OpenedGateway> {
   const options = checkedOptions('a gateway', given, gatewayChecks)
   requireClusters('clusters', options.clusters, (options.clusterSources ?? []).length > 0)
-  checkShare(options.share, options.archive)
+  checkShare(options)
   const user = new UserSdl({ files: options.schemaFiles ?? [], directory: options.schema })
   await user.read()
   const packageSdl = await readPackageSdl()
@@ -337,10 +332,11 @@ export async function openGateway(given: GatewayOptions): Promise<OpenedGateway>
   return new RunningGateway(options, packageSdl, user, archiving)
 }
 
-const notMerged = (): Promise<never> =>
-  Promise.reject(new ClientError('UNSUPPORTED', 'clusters of several gateways are not merged yet'))
-
-const merging: Merging = { answer: notMerged, frames: notMerged }
+/** This gateway's own part. */
+const merging: Merging = {
+  answer: ({ request }, ask) => ask(undefined, request),
+  frames: ({ request }, follow) => follow(undefined, request),
+}
 
 const defaultFragmentBytes = heapShare('texts', 64 << 20)
 
@@ -376,8 +372,13 @@ class RunningGateway implements OpenedGateway {
     const isKept: ConstructorParameters<typeof Preload>[2] = (kind, served) =>
       archiving?.isArchived(kind, served) === true
     this.#preload = new Preload(preload, preloadDeadlineMs, isKept, log)
-    const archived = archiving?.archiveOf
-    this.#fleet = new Fleet(options, log, this.#failures, metrics?.informers, archived)
+    this.#fleet = new Fleet(options, {
+      log,
+      failures: this.#failures,
+      observer: metrics?.informers,
+      archiving,
+      isLoaded: (member) => this.#preload.isLoaded(member),
+    })
     this.#serving = new SchemaServing({
       options,
       packageSdl,
@@ -390,13 +391,14 @@ class RunningGateway implements OpenedGateway {
       signal: this.#stop.signal,
     })
     metrics?.measure({
-      clusters: () => this.#fleet.members,
+      clusters: () => this.#fleet.here,
       sources: () => this.#fleet.sources,
       fragments: () => fragments.counts,
       documentBytes: () => documents.bytes,
       live: () => this.planned.liveState(),
       logs: () => logs.counts,
       archive: () => archiving?.counts,
+      sharing: () => this.#fleet.sharing?.counts,
     })
     const planned = { served: () => this.#serving.now, limits, documents, fragments }
     const unexpected = (error: GraphQLError, requestId?: string): void => {
@@ -445,10 +447,11 @@ class RunningGateway implements OpenedGateway {
       documents,
       live: {
         subscribe: async ({ document, ...request }, origin) => {
-          const far = await others?.followElsewhere({ ...request, query: textOf(document) }, origin)
-          const near = (): Promise<FrameStream> =>
+          const own = (): Promise<FrameStream> =>
             subscriptions.subscribeTo({ ...request, document }, origin)
-          return resultsOf(far ?? (await near()))
+          if (others === undefined) return resultsOf(await own())
+          const asked = { ...request, query: textOf(document) }
+          return resultsOf(await others.follow(asked, origin, own))
         },
       },
       elsewhere:
@@ -477,7 +480,10 @@ class RunningGateway implements OpenedGateway {
         address,
         peers: this.#peers,
         plans,
-        refused: (request, origin) => textBySteps(steps, request, origin),
+        refused: (request, origin) => {
+          const { clusters, explains: explain = false } = request
+          return textBySteps(steps, request, { ...origin, clusters, explain, isOwn: true })
+        },
         merging,
         requireViewer,
         observer,
@@ -501,19 +507,22 @@ class RunningGateway implements OpenedGateway {
   }
 
   readonly readiness = (): Readiness => {
-    const { members } = this.#fleet
-    const reasons = members.flatMap(({ cluster }) =>
+    const { members, here, sharing } = this.#fleet
+    const reasons = here.flatMap(({ cluster }) =>
       cluster.state === 'connected' ? [] : [`cluster ${cluster.name}: ${cluster.error.message}`],
     )
-    const refused = members.flatMap(({ name, state, cluster }) =>
+    const refused = here.flatMap(({ name, state, cluster }) =>
       state === 'UNAUTHORIZED' && cluster.state === 'connected'
         ? [`cluster ${name}: does not accept the gateway's credentials`]
         : [],
     )
     const starting = this.isStarted ? [] : ['the gateway has not read its clusters yet']
     const unwritten = this.#archiving?.reasons ?? []
-    const waits = [...starting, ...this.#preload.loading(), ...unwritten]
-    const ready = reasons.length < members.length && waits.length === 0
+    const unshared = sharing?.reasons ?? []
+    const waits = [...starting, ...this.#preload.loading(), ...unwritten, ...unshared]
+    // Where gateways share the clusters, there may be none for this one.
+    const isAlive = reasons.length < here.length || (sharing !== undefined && here.length === 0)
+    const ready = isAlive && waits.length === 0
     const none = members.length === 0 ? ['no cluster is known yet'] : []
     const sources = this.#fleet.sources.flatMap(({ name, state }) =>
       state?.problem === undefined ? [] : [`${name}: ${state.problem.message}`],
@@ -521,7 +530,7 @@ class RunningGateway implements OpenedGateway {
     return {
       ready,
       reasons: [...waits, ...reasons, ...refused, ...none, ...sources, ...this.#serving.reasons],
-      lagsBehindMs: members.flatMap(({ cache }) => cache.lagsBehind()),
+      lagsBehindMs: here.flatMap(({ cache }) => cache.lagsBehind()),
     }
   }
 
@@ -552,6 +561,10 @@ class RunningGateway implements OpenedGateway {
   async start(): Promise<void> {
     await this.#fleet.connect(this.#options.signal ?? new AbortController().signal)
     await this.#serving.start()
+  }
+
+  async leave(): Promise<void> {
+    await this.#fleet.sharing?.leave()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -148,7 +148,7 @@ export class HttpPeers implements Peers, Disposable {
       }
       const text = Buffer.concat(chunks).toString()
       const { statusCode = 0 } = response
-      if (statusCode !== 200) errorsOf(peer, statusCode, text)
+      if (statusCode !== 200 || isMisdirected(text)) errorsOf(peer, statusCode, text)
       return text
     } finally {
       clearTimeout(late)
@@ -299,7 +299,8 @@ function answered(peer: Peer, sent: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     let isConnected = false
     sent.once('socket', (socket) => {
-      if (!socket.connecting) isConnected = true
+      isConnected = !socket.connecting
+      if (isConnected) return
       socket.once(peer.isSecure ? 'secureConnect' : 'connect', () => void (isConnected = true))
     })
     sent.once('response', resolve)
@@ -314,7 +315,8 @@ function errorsOf(peer: Peer, httpStatus: number, text: string): readonly GraphQ
   const all = Array.isArray(errors) ? errors.filter(isRecord) : []
   const [first] = all
   const code = isRecord(first?.['extensions']) ? first['extensions']['code'] : undefined
-  const isOfPeer = httpStatus === 403 || httpStatus === 404 || code === 'INTERNAL'
+  const isOfPeer =
+    httpStatus === 403 || httpStatus === 404 || code === 'INTERNAL' || isMisdirected(text)
   if (first === undefined || isOfPeer) {
     const why = typeof first?.['message'] === 'string' ? first['message'] : `HTTP ${httpStatus}`
     throw lost(peer, new Error(why), false)
@@ -323,6 +325,15 @@ function errorsOf(peer: Peer, httpStatus: number, text: string): readonly GraphQ
     ({ message, extensions }) =>
       new GraphQLError(String(message), { extensions: isRecord(extensions) ? extensions : {} }),
   )
+}
+
+/** Whether the peer says that it does not hold the cluster. */
+function isMisdirected(text: string): boolean {
+  if (text.length > 2_048 || !text.includes('"misdirected"')) return false
+  const { errors } = parsed(text) ?? {}
+  const [first] = Array.isArray(errors) ? (errors as unknown[]) : []
+  const extensions = isRecord(first) ? first['extensions'] : undefined
+  return isRecord(extensions) && extensions['misdirected'] === true
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {

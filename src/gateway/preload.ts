@@ -6,6 +6,7 @@
 
 import { UnreadableResourceError } from '../cache/cache-errors.ts'
 import type { Lease } from '../cache/cached-resource.ts'
+import type { ClusterCache } from '../cache/cluster-cache.ts'
 import type { Kind } from '../graphql/model/kind.ts'
 import { isReachable } from '../graphql/prepare/kind-view.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
@@ -62,17 +63,20 @@ export class Preload implements Disposable {
       (kind) => this.#listFields.has(kind.listField) || this.#isKept(kind, served),
     )
     this.#kinds = [...clusters.values()].flatMap((cluster) =>
-      wanted
-        .filter(({ resource }) => cluster.serves(resource))
-        .flatMap(({ resource, listField }) => {
-          try {
-            return [{ cluster: cluster.name, listField, lease: cluster.acquire(resource) }]
-          } catch (error) {
-            if (!(error instanceof UnreadableResourceError)) throw error
-            this.#log.warn(error.message, { cluster: cluster.name, ...codeOf(error) })
-            return []
-          }
-        }),
+      // Another gateway loads those that it holds.
+      cluster.connection.state !== 'connected'
+        ? []
+        : wanted
+            .filter(({ resource }) => cluster.serves(resource))
+            .flatMap(({ resource, listField }) => {
+              try {
+                return [{ cluster: cluster.name, listField, lease: cluster.acquire(resource) }]
+              } catch (error) {
+                if (!(error instanceof UnreadableResourceError)) throw error
+                this.#log.warn(error.message, { cluster: cluster.name, ...codeOf(error) })
+                return []
+              }
+            }),
     )
     for (const { lease } of before) lease[Symbol.dispose]()
   }
@@ -99,6 +103,14 @@ export class Preload implements Disposable {
       })
     }
     return []
+  }
+
+  /** Whether the kinds that are kept of a cluster are loaded, or cannot be. */
+  isLoaded({ name, cache }: { readonly name: string; readonly cache: ClusterCache }): boolean {
+    if (this.#served?.clusters.get(name) !== cache) return false
+    return this.#kinds.every(
+      ({ cluster, lease }) => cluster !== name || lease.unreadable()?.code !== 'NOT_SYNCED',
+    )
   }
 
   [Symbol.dispose](): void {

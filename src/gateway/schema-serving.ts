@@ -128,7 +128,7 @@ export class SchemaServing {
   /** Tries to serve an edit: a new one, or the refused one, which may be valid now. Returns whether it is served. */
   async #servesEdit(edit: readonly SdlSource[] | undefined): Promise<boolean> {
     const { log, signal } = this.#means
-    const sdl = edit ?? (this.#areAllConnected ? this.#refused : undefined)
+    const sdl = edit ?? (this.#areAllKnown ? this.#refused : undefined)
     if (sdl === undefined) return false
     try {
       await inSlices(this.#remake(sdl, true), () => signal.aborted)
@@ -153,8 +153,8 @@ export class SchemaServing {
     }
   }
 
-  get #areAllConnected(): boolean {
-    return this.#means.fleet.members.every(({ cluster }) => cluster.state === 'connected')
+  get #areAllKnown(): boolean {
+    return this.#means.fleet.members.every(({ api }) => api !== undefined)
   }
 
   /** Makes a schema with the user's SDL and serves it. Throws if the SDL is invalid, at the start or in an edit. */
@@ -162,8 +162,8 @@ export class SchemaServing {
     const { options, packageSdl, fleet, signal, subscriptions, preload, archiving, log } =
       this.#means
     const before = this.#served
-    // The API of an unreachable cluster is unknown.
-    const isWhole = this.#areAllConnected
+    // The API of an unreachable cluster may be unknown.
+    const isWhole = this.#areAllKnown
     const built = yield* buildSchemaInSteps(options, {
       members: fleet.members,
       sdl: [...packageSdl, ...sdl],

@@ -10,7 +10,12 @@
 import { createHash } from 'node:crypto'
 import type { ClusterAccess } from '../access/cluster-access.ts'
 import type { ArchiveReads } from '../archive/archive-calls.ts'
-import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
+import {
+  type ClusterCache,
+  type ServedResource,
+  type ServedResources,
+  servedResources,
+} from '../cache/cluster-cache.ts'
 import type { ReadExtension } from '../graphql/extensions/extension-document.ts'
 import { type ExtendedSchema, extendedSchema } from '../graphql/extensions/extended-schema.ts'
 import type { GroupAliases } from '../graphql/naming/kind-name.ts'
@@ -32,7 +37,6 @@ import { schemaInSteps } from '../graphql/schema/create-schema.ts'
 import { schemaProblemInSteps, typesInSteps } from '../graphql/schema/lazy-schema.ts'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
-import { documentHash } from '../api-server/discovery/open-api.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { SharedValues } from '../lib/shared-values.ts'
 import { nearestName } from '../lib/options.ts'
@@ -45,8 +49,8 @@ import { choiceIndex, choiceIndexers } from '../query/relation/object-choice.ts'
 import { contentIndex } from '../kubernetes/health/content-health.ts'
 import { problemIndex, problemIndexers, problemIndexText } from '../query/problems/problem-part.ts'
 import { indexersByType } from '../query/relation/relations.ts'
-import type { ClusterApi } from './cluster-api.ts'
-import type { ClusterMember } from './cluster-member.ts'
+import { type ApiDescription, apiHash } from './api-description.ts'
+import type { FleetMember } from './fleet.ts'
 
 export interface SchemaOptions {
   /** Prefixes of API groups in names, by group. */
@@ -110,7 +114,7 @@ export interface ProblemRulesOption {
 
 /** The inputs of a schema. */
 interface SchemaSources {
-  readonly members: readonly ClusterMember[]
+  readonly members: readonly FleetMember[]
   readonly sdl: readonly SdlSource[]
   /** Added to the schema of the clusters' API. */
   readonly extensions: readonly ReadExtension[]
@@ -138,7 +142,7 @@ export interface BuiltSchema {
   readonly members: readonly BuiltMember[]
 }
 
-type BuiltMember = Pick<ClusterMember, 'cluster' | 'cache' | 'access'> & {
+type BuiltMember = Pick<FleetMember, 'name' | 'api' | 'cache' | 'access'> & {
   readonly described: ServedCluster
 }
 
@@ -158,15 +162,15 @@ export function* buildSchemaInSteps(
   { members: all, sdl, extensions }: SchemaSources,
 ): Generator<void, BuiltSchema> {
   const members = all.map((member): BuiltMember => {
-    const { cluster, cache, access } = member
-    return { cluster, cache, access, described: member }
+    const { name, api, cache, access } = member
+    return { name, api, cache, access, described: member }
   })
   // One API of each group of equal ones: clusters of one version mostly serve the same.
-  const apis = new Map<string, ClusterApi>()
-  for (const { cluster } of members) {
-    if (cluster.state !== 'connected') continue
-    const hash = apiHash(cluster.api)
-    if (!apis.has(hash)) apis.set(hash, cluster.api)
+  const apis = new Map<string, ApiDescription>()
+  for (const { api } of members) {
+    if (api === undefined) continue
+    const hash = apiHash(api)
+    if (!apis.has(hash)) apis.set(hash, api)
     yield
   }
   const key = sourcesKey([...apis.keys()], options, sdl, extensions)
@@ -182,7 +186,7 @@ export function* buildSchemaInSteps(
 }
 
 function* schemaMadeOf(
-  apis: readonly ClusterApi[],
+  apis: readonly ApiDescription[],
   options: SchemaOptions,
   sdl: readonly SdlSource[],
   extensions: readonly ReadExtension[],
@@ -275,20 +279,6 @@ function identityOf(value: object): number {
   return known
 }
 
-const apiHashes = new WeakMap<ClusterApi, string>()
-
-/** A hash of the parts of an API that the schema reads. */
-function apiHash(api: ClusterApi): string {
-  const known = apiHashes.get(api)
-  if (known !== undefined) return known
-  const { resources, crds, openapi } = api
-  const paths = Object.keys(openapi).toSorted()
-  const documents = paths.map((path) => [path, openapi[path] && documentHash(openapi[path])])
-  const hash = sha256([documents, resources, crds])
-  apiHashes.set(api, hash)
-  return hash
-}
-
 function sha256(value: object): string {
   const text = JSON.stringify(value, (_, part: unknown) =>
     typeof part === 'function' ? identityOf(part) : part,
@@ -307,24 +297,38 @@ export function serveBuilt(
   const clusters = new Map<string, ClusterCache>()
   const access = new Map<string, ClusterAccess>()
   const all = new Map<string, ServedCluster>()
-  for (const { cluster, cache, access: asked, described } of members) {
-    const isConnected = cluster.state === 'connected'
-    const names = new Set(isConnected ? cluster.api.resources.map(resourceName) : [])
-    const has = (resource: ApiResource): boolean => names.has(resourceName(resource))
-    const ofSchema = [...resources.values()].filter(({ resource }) => has(resource))
-    cache.serve([
-      ...ofSchema,
-      ...usageResources.filter(has).map((one) => measurements(one, ofSchema)),
-    ])
-    if (isConnected) cache.drop((resource) => !has(resource))
-    clusters.set(cluster.name, cache)
-    access.set(cluster.name, asked)
-    all.set(cluster.name, described)
+  // Of clusters with equal APIs once.
+  const byApi = new Map<string, { readonly has: HasResource; readonly served: ServedResources }>()
+  for (const { name, api, cache, access: asked, described } of members) {
+    const hash = api === undefined ? '' : apiHash(api)
+    const ofApi = byApi.get(hash) ?? resourcesIn(api?.resources ?? [], made)
+    byApi.set(hash, ofApi)
+    const { has, served } = ofApi
+    cache.serve(served)
+    // What an unreachable cluster serves may be another one by now.
+    if (cache.connection.state === 'connected') cache.drop((resource) => !has(resource))
+    clusters.set(name, cache)
+    if (asked !== undefined) access.set(name, asked)
+    all.set(name, described)
   }
   const indexTexts = new Map(Array.from(resources, ([kind, one]) => [kind, one.indexTexts]))
   const built = { schema, isExtended, kinds, kindOf, relations, commonKinds, problemKinds }
   const fleetParts = { clusters, members: all, fleet, access }
   return { ...built, problemRulesOff, ...fleetParts, indexTexts, archive }
+}
+
+type HasResource = (resource: ApiResource) => boolean
+
+/** Which resources an API has, and those that caches of the schema may read. */
+function resourcesIn(
+  all: readonly ApiResource[],
+  { resources }: MadeSchema,
+): { readonly has: HasResource; readonly served: ServedResources } {
+  const names = new Set(all.map(resourceName))
+  const has: HasResource = (resource) => names.has(resourceName(resource))
+  const ofSchema = [...resources.values()].filter(({ resource }) => has(resource))
+  const measured = usageResources.filter(has).map((one) => measurements(one, ofSchema))
+  return { has, served: servedResources([...ofSchema, ...measured]) }
 }
 
 /** The cache settings of the measurements of pods or nodes, whether or not the schema has their kind. */

@@ -1,5 +1,29 @@
+/*
+ * Which of the clusters this gateway holds, where gateways share them by the Postgres of their archive.
+ *
+ * Each gateway has a row that it prolongs every two seconds, and reads the rows of the others meanwhile. Of the gateways that
+ * live, rendezvous hashing says which one should hold a cluster: so joining and leaving move only what must move. A second
+ * row says which one serves the cluster now. The gateway that should hold it makes it a cluster of its own first: it
+ * connects, and takes the objects from the archive, while the former holder goes on answering. When it is loaded, it takes
+ * the row, and the former holder, which sees that, lets the cluster go. The cluster of a gateway that lives no more is taken
+ * at once.
+ *
+ * While Postgres is away, everything stays as it was last known. When it is back, all rows are over; so for a while every
+ * gateway that lived before counts as living, until each has had the time to prolong its row.
+ *
+ * Who serves a cluster is no lock: for a moment two gateways may hold it, and both answer rightly. Who writes it into the
+ * archive is one (`archive/store/holders.ts`).
+ */
+
+import { createHash, randomUUID } from 'node:crypto'
+import type { Archive } from '../archive/archive.ts'
+import type { SharedClusters, SharingCalls } from '../archive/archive-calls.ts'
 import { archivePlace, type ArchiveOptions } from '../archive/archive-options.ts'
+import { sleep } from '../lib/backoff.ts'
+import { withDeadline } from '../lib/deadline.ts'
 import { InvalidOptionError } from '../lib/options.ts'
+import type { FleetOptions } from './fleet.ts'
+import type { FailureLog, GatewayLog } from './observers.ts'
 
 /** How this gateway shares the clusters with others. */
 export interface ShareOptions {
@@ -16,15 +40,277 @@ export interface ShareOptions {
   readonly keyFile?: string | undefined
 }
 
-/** Throws `InvalidOptionError` unless gateways can share clusters by this archive. */
-export function checkShare(
-  share: ShareOptions | undefined,
-  archive: Pick<ArchiveOptions, 'url'> | undefined,
-): void {
+/** How far a cluster is that this gateway should hold. */
+export type Loading = 'absent' | 'loading' | 'loaded'
+
+export interface SharingParts {
+  readonly archive: SharingCalls & Pick<Archive, 'onMembers'>
+  readonly log: GatewayLog
+  readonly failures: FailureLog
+  /** The clusters that gateways share, as this one knows them. */
+  readonly clusters: () => readonly string[]
+  readonly loading: (cluster: string) => Loading
+  /** Called after something about any cluster has changed. */
+  readonly changed: () => void
+}
+
+const beatMs = 2_000
+/** While clusters are being taken over. */
+const takeMs = 250
+/** How long a gateway counts as living after its row is over, if Postgres was away: the time of a row, and a beat. */
+const graceMs = 9_000
+/** How long the former holder of a cluster is waited with until the caches of the next one are loaded. */
+const loadDeadlineMs = 60_000
+const startDeadlineMs = 10_000
+const leaveDeadlineMs = 15_000
+
+export class Sharing implements AsyncDisposable {
+  readonly address: string
+  readonly #parts: SharingParts
+  readonly #instance = randomUUID()
+  readonly #stop = new AbortController()
+  /** The members that want clusters, the members that live, and who serves each cluster. `undefined`: not known yet. */
+  #wanting: readonly string[] = []
+  #living: ReadonlySet<string> = new Set()
+  #holders: ReadonlyMap<string, string> | undefined
+  /** Who should hold each cluster, of those that want clusters now. */
+  #wanted = new Map<string, string | undefined>()
+  /** Since when clusters are being loaded to be taken over. */
+  readonly #loadingSinceMs = new Map<string, number>()
+  #isLeaving = false
+  /** Since when the rows have been read without a pause in which this gateway's own could end. */
+  #contactSinceMs = 0
+  #contactMs = -Infinity
+  #isWoken = false
+  #woken = Promise.withResolvers<void>()
+  #first = Promise.withResolvers<void>()
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(address: string, parts: SharingParts) {
+    this.address = new URL(address).origin
+    this.#parts = parts
+  }
+
+  /** Whether this gateway should have the cluster in its caches: it serves it, or is to take it over. */
+  isHere(cluster: string): boolean {
+    if (this.#holders === undefined) return false
+    return this.#holders.get(cluster) === this.address || this.#wantedOf(cluster) === this.address
+  }
+
+  /** The address of the living gateway that serves a cluster; `null`: none. */
+  holderOf(cluster: string): string | null {
+    const holder = this.#holders?.get(cluster)
+    return holder !== undefined && this.#living.has(holder) ? holder : null
+  }
+
+  get counts(): Readonly<Record<'members' | 'held' | 'remote' | 'none', number>> {
+    const counts = { members: this.#living.size, held: 0, remote: 0, none: 0 }
+    for (const cluster of this.#parts.clusters()) {
+      const holder = this.holderOf(cluster)
+      counts[holder === this.address ? 'held' : holder === null ? 'none' : 'remote'] += 1
+    }
+    return counts
+  }
+
+  /** Why the gateway is not ready. */
+  get reasons(): readonly string[] {
+    return this.#holders === undefined
+      ? ['it is not known yet which gateways share the clusters: Postgres does not answer']
+      : []
+  }
+
+  /** Begins. Resolves when it is known who holds what, or after a while. Never rejects. */
+  async start(): Promise<void> {
+    const forget = this.#parts.archive.onMembers(() => this.wake())
+    this.#running = this.#run().finally(forget)
+    await withDeadline(
+      'reading who shares the clusters',
+      this.#first.promise,
+      startDeadlineMs,
+    ).catch((error: Error) =>
+      this.#parts.log.warn(`${error.message}; none is held until it is known`),
+    )
+  }
+
+  /** Looks now, instead of a moment later. */
+  wake(): void {
+    this.#isWoken = true
+    this.#woken.resolve()
+  }
+
+  /** Asks the other gateways to take over what this one holds. Resolves when they have, or after a while. */
+  async leave(): Promise<void> {
+    this.#isLeaving = true
+    this.wake()
+    const untilMs = performance.now() + leaveDeadlineMs
+    const { signal } = this.#stop
+    const holds = () => [...(this.#holders?.values() ?? [])].includes(this.address)
+    const hasOthers = () => [...this.#living].some((one) => one !== this.address)
+    while (holds() && hasOthers() && performance.now() < untilMs && !signal.aborted) {
+      // oxlint-disable-next-line no-await-in-loop -- looks again
+      await sleep(takeMs, signal)
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort()
+    this.wake()
+    await this.#running
+    await this.#parts.archive.removeMember(this.#member).catch(() => undefined)
+  }
+
+  get #member(): { address: string; instance: string; isLeaving: boolean } {
+    return { address: this.address, instance: this.#instance, isLeaving: this.#isLeaving }
+  }
+
+  /** Rendezvous hashing: each cluster has an order of all gateways of its own, and the first one that lives should hold it. */
+  #wantedOf(cluster: string): string | undefined {
+    if (this.#wanted.has(cluster)) return this.#wanted.get(cluster)
+    let wanted: string | undefined
+    let most = ''
+    for (const address of this.#wanting) {
+      const weight = createHash('sha256').update(`${cluster}\n${address}`).digest('hex')
+      if (wanted === undefined || weight > most) [wanted, most] = [address, weight]
+    }
+    this.#wanted.set(cluster, wanted)
+    return wanted
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop
+    const { archive, failures } = this.#parts
+    let beatsMs = -Infinity
+    let isFirst = true
+    while (!signal.aborted) {
+      try {
+        if (this.#isWoken || performance.now() - beatsMs >= beatMs) {
+          this.#isWoken = false
+          beatsMs = performance.now()
+          // oxlint-disable-next-line no-await-in-loop -- one after the other
+          const shared = await archive.prolongMember(this.#member)
+          // The first time, it is the process before this one.
+          if (shared.isOther && !isFirst) {
+            const text = `another gateway has the address ${this.address}, too`
+            failures.error(text, { hint: 'give each gateway a share.address of its own' })
+          }
+          isFirst = false
+          this.#take(shared)
+          this.#first.resolve()
+        }
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        await this.#takeOver()
+      } catch (error) {
+        // What is held is held on, by what was known last.
+        const { message } = error as Error
+        failures.warn(`the gateways that share the clusters are not known at present: ${message}`)
+      }
+      if (this.#isWoken) continue
+      this.#woken = Promise.withResolvers()
+      const pauseMs = this.#loadingSinceMs.size > 0 ? takeMs : beatMs
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await Promise.race([this.#woken.promise, sleep(pauseMs, signal)])
+    }
+  }
+
+  /** Notes what the rows say. */
+  #take({ members, holders }: SharedClusters): void {
+    const { log, changed } = this.#parts
+    const nowMs = performance.now()
+    if (nowMs - this.#contactMs > graceMs - beatMs) this.#contactSinceMs = nowMs
+    this.#contactMs = nowMs
+    const isGrace = nowMs - this.#contactSinceMs < graceMs
+    // If another one lives when this gateway starts, Postgres was not away.
+    const isAlone = members.every((one) => !one.isLiving || one.address === this.address)
+    const isKnown = (address: string): boolean =>
+      this.#holders === undefined ? isAlone : this.#living.has(address)
+    const living = members.filter((one) => one.isLiving || (isGrace && isKnown(one.address)))
+    const addresses = living.map(({ address }) => address).toSorted()
+    const wanting = living
+      .flatMap(({ address, isLeaving }) => (isLeaving ? [] : [address]))
+      .toSorted()
+    const before = this.#holders
+    const areSame =
+      before !== undefined &&
+      wanting.join(' ') === this.#wanting.join(' ') &&
+      addresses.join(' ') === [...this.#living].join(' ') &&
+      before.size === holders.length &&
+      holders.every(([cluster, address]) => before.get(cluster) === address)
+    if (areSame) return
+    for (const one of addresses) {
+      if (!this.#living.has(one) && one !== this.address) log.info(`shares clusters with ${one}`)
+    }
+    for (const one of this.#living) {
+      if (!addresses.includes(one)) log.info(`the gateway ${one} is gone`)
+    }
+    for (const [cluster, address] of holders) {
+      if (before?.get(cluster) !== this.address || address === this.address) continue
+      log.info(`is handed over to ${address}`, { cluster })
+    }
+    if (wanting.join(' ') !== this.#wanting.join(' ')) this.#wanted = new Map()
+    this.#wanting = wanting
+    this.#living = new Set(addresses)
+    this.#holders = new Map(holders)
+    changed()
+  }
+
+  /** Takes the clusters over that this gateway should serve, once it can: at once if nobody serves them. */
+  async #takeOver(): Promise<void> {
+    const { clusters, loading, archive, log, changed } = this.#parts
+    const nowMs = performance.now()
+    const waiting = clusters().filter(
+      (one) => this.#wantedOf(one) === this.address && this.#holders?.get(one) !== this.address,
+    )
+    for (const one of this.#loadingSinceMs.keys()) {
+      if (!waiting.includes(one)) this.#loadingSinceMs.delete(one)
+    }
+    const due = waiting.filter((cluster) => {
+      const state = loading(cluster)
+      if (state === 'absent') return false
+      const sinceMs = this.#loadingSinceMs.get(cluster) ?? nowMs
+      this.#loadingSinceMs.set(cluster, sinceMs)
+      if (state === 'loaded' || this.holderOf(cluster) === null) return true
+      return nowMs - sinceMs > loadDeadlineMs
+    })
+    if (due.length === 0) return
+    const takings = due.map((cluster) => ({ cluster, former: this.#holders?.get(cluster) }))
+    const taken = await archive.takeClusters(this.#member, takings)
+    if (taken.length === 0) return
+    for (const cluster of taken) {
+      const former = this.#holders?.get(cluster)
+      log.info(former === undefined ? 'is held from now on' : `is taken over from ${former}`, {
+        cluster,
+      })
+      this.#loadingSinceMs.delete(cluster)
+    }
+    this.#holders = new Map([
+      ...(this.#holders ?? []),
+      ...taken.map((cluster) => [cluster, this.address] as const),
+    ])
+    changed()
+  }
+}
+
+/** Throws `InvalidOptionError` unless gateways can share clusters by this archive, and each has the hubs that it reads. */
+export function checkShare({
+  share,
+  archive,
+  clusters,
+  clusterSources = [],
+}: Pick<FleetOptions, 'share' | 'clusters' | 'clusterSources'> & {
+  readonly archive?: Pick<ArchiveOptions, 'url'>
+}): void {
   if (share?.address === undefined) return
-  if (archive !== undefined && archivePlace(archive.url).form === 'postgres') return
-  const problem = 'gateways share clusters (share.address) by a database that all of them reach'
-  throw new InvalidOptionError('archive.url', archive?.url, 'the address of a Postgres', problem)
+  if (archive === undefined || archivePlace(archive.url).form !== 'postgres') {
+    const problem = 'gateways share clusters (share.address) by a database that all of them reach'
+    throw new InvalidOptionError('archive.url', archive?.url, 'the address of a Postgres', problem)
+  }
+  for (const source of clusterSources) {
+    if (source.type === 'directory') continue
+    const at = clusters.findIndex(({ name, everywhere }) => name === source.hub && !everywhere)
+    if (at < 0) continue
+    const problem = `all gateways read the hub ${source.hub}, and one alone would hold it`
+    throw new InvalidOptionError(`clusters[${at}].everywhere`, false, 'true', problem)
+  }
 }
 
 /** Whether a text is an address of a gateway: `http` or `https`, without a path. */

@@ -347,6 +347,16 @@ export class KindSchema {
     return sharedSchemas.add(madeOf, new KindSchema(madeOf, kindsOf(schema), shared))
   }
 
+  /** One that was made in another process. */
+  static kept({ madeOf, kinds, held }: Pick<KindSchema, 'madeOf' | 'kinds' | 'held'>): KindSchema {
+    return KindSchema.of(madeOf) ?? sharedSchemas.add(madeOf, new KindSchema(madeOf, kinds, held))
+  }
+
+  /** What it is made again from: {@link kept}. */
+  get held(): SharedSchema | SchemaProblem {
+    return this.problem ?? this.read()
+  }
+
   read(): SharedSchema {
     let parsed = this.#parsed?.deref()
     if (parsed === undefined) {

@@ -43,8 +43,13 @@ export abstract class FrameStream {
     this.#ready = ready
   }
 
+  /** Adds a callback for when the subscriber has left. */
   onLeft(left: () => void): void {
-    this.#left = left
+    const before = this.#left
+    this.#left = () => {
+      before()
+      left()
+    }
   }
 
   /** The subscriber leaves, or the stream is given up. */

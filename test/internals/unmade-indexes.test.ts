@@ -3,7 +3,7 @@ import { startSimulator } from 'informerql/simulator'
 import { describe, expect, it, vi } from 'vitest'
 import { CacheBounds } from '../../src/cache/cache-bounds.ts'
 import { retryAfterMs } from '../../src/cache/cache-errors.ts'
-import { ClusterCache } from '../../src/cache/cluster-cache.ts'
+import { ClusterCache, servedResources } from '../../src/cache/cluster-cache.ts'
 import { DirectApi } from '../../src/cache/direct-api.ts'
 import { configMaps, connect } from '../support/informer.ts'
 
@@ -44,19 +44,21 @@ describe('an index that cannot be made while its kind is in memory', () => {
       },
     )
     await using _cache = cache
-    cache.serve([
-      {
-        resource: configMaps,
-        metadataOnly: false,
-        indexers: {},
-        lazyIndexers: {
-          length({ metadata }) {
-            if (metadata.name === 'two') throw new Error('no length')
-            return [String(metadata.name.length)]
+    cache.serve(
+      servedResources([
+        {
+          resource: configMaps,
+          metadataOnly: false,
+          indexers: {},
+          lazyIndexers: {
+            length({ metadata }) {
+              if (metadata.name === 'two') throw new Error('no length')
+              return [String(metadata.name.length)]
+            },
           },
         },
-      },
-    ])
+      ]),
+    )
     const deadlineMs = 20_000
     using bystander = cache.acquire(configMaps)
     await bystander.ready(deadlineMs)

@@ -29,7 +29,6 @@ const declaredIn: Readonly<Record<string, readonly string[]>> = {
   live: ['src/graphql/live/live-limits.ts', 'src/graphql/served/served-schema.ts'],
   server: ['src/server/server-options.ts', 'src/server/user-limits.ts'],
   auth: ['src/access/authentication/authentication-options.ts'],
-  shard: ['src/gateway/sources/shard.ts'],
   share: ['src/gateway/sharing.ts'],
   archive: ['src/config/gateway-config.ts'],
   audit: ['src/config/config.ts'],

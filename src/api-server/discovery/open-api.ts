@@ -190,6 +190,59 @@ function isList({ properties }: OpenApiSchema): boolean {
   return isRecord(metadata) && definitionNameOf(metadata)?.endsWith('.ListMeta') === true
 }
 
+/** The document of a hash, if anything in this process holds it. */
+export function knownDocument(hash: string): OpenApiDocument | undefined {
+  return shared.get(hash)
+}
+
+/** A part of a document, as a line of its text. */
+type DocumentLine =
+  | { readonly info: unknown }
+  | { readonly name: string; readonly schema: OpenApiSchema }
+  | Pick<KindSchema, 'madeOf' | 'kinds' | 'held'>
+
+function lineOf(line: DocumentLine): string {
+  return JSON.stringify(line)
+}
+
+/** A text from which {@link documentOfTextInSteps} makes an equal document: a line of JSON for each part. */
+export function* documentTextInSteps(document: OpenApiDocument): Generator<void, string> {
+  const lines = [lineOf({ info: document.info })]
+  for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) {
+    lines.push(lineOf({ name, schema }))
+    yield
+  }
+  for (const { madeOf, kinds, held } of document.kinds ?? []) {
+    lines.push(lineOf({ madeOf, kinds, held }))
+    yield
+  }
+  return lines.join('\n')
+}
+
+/** The document whose text this is. `hash`: that of the document. */
+export function* documentOfTextInSteps(
+  hash: string,
+  text: string,
+): Generator<void, OpenApiDocument> {
+  const known = shared.get(hash)
+  if (known !== undefined) return known
+  const schemas: Record<string, OpenApiSchema> = {}
+  const kinds: KindSchema[] = []
+  let info: unknown
+  for (const written of text.split('\n')) {
+    const line = JSON.parse(written) as DocumentLine
+    if ('madeOf' in line) kinds.push(KindSchema.kept(line))
+    else if ('name' in line) {
+      const madeOf = sha256(JSON.stringify(line.schema))
+      schemas[line.name] = definitions.get(madeOf) ?? definitions.add(madeOf, line.schema)
+    } else info = line.info
+    yield
+  }
+  const document: OpenApiDocument = { info, components: { schemas }, kinds }
+  hashes.set(document, hash)
+  return shared.add(hash, document)
+}
+
 /** A hash of the content, which is equal for documents that were fetched with the same text. */
 export function documentHash(document: OpenApiDocument): string {
   return hashes.get(document) ?? sha256(JSON.stringify(document))

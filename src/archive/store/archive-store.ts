@@ -19,6 +19,7 @@ import type {
   ArchiveState,
   ChangesPage,
   ChangesQuestion,
+  ClusterTaking,
   DifferencesQuestion,
   KeptKind,
   KindState,
@@ -29,6 +30,8 @@ import type {
   PublishedRow,
   ResumedChange,
   Topic,
+  SharedClusters,
+  SharingMember,
 } from '../archive-calls.ts'
 import {
   archiveDefaults,
@@ -64,6 +67,7 @@ import {
 } from './published.ts'
 import { changesSince } from './resumed-changes.ts'
 import { forgetOld } from './retention.ts'
+import { prolongMember, removeMember, takeClusters } from './sharing-rows.ts'
 import { openSqliteFile, openSqliteMemory, putAside } from './sqlite-engine.ts'
 
 /** What the store tells while it works. */
@@ -308,6 +312,27 @@ class ArchiveStore implements ArchiveCalls {
 
   documentsOf(hashes: readonly string[]): Promise<readonly ApiDocument[]> {
     return this.#ask((engine) => documentsOf(engine, hashes))
+  }
+
+  prolongMember(member: SharingMember): Promise<SharedClusters> {
+    return this.#ask((engine) => prolongMember(engine, member))
+  }
+
+  takeClusters(
+    member: SharingMember,
+    takings: readonly ClusterTaking[],
+  ): Promise<readonly string[]> {
+    return this.#ask((engine) => takeClusters(engine, member, takings))
+  }
+
+  removeMember(member: SharingMember): Promise<void> {
+    return this.#ask((engine) => removeMember(engine, member))
+  }
+
+  releaseCluster(cluster: string): Promise<void> {
+    return this.#ask((engine) =>
+      engine.transaction(async (one) => this.#holders?.release(one, cluster)),
+    )
   }
 
   async close(): Promise<void> {

@@ -52,6 +52,10 @@ export interface Engine extends Statements {
   readonly dialect: 'sqlite' | 'postgres'
   /** Runs `work` in one transaction: all of it counts, or nothing. One at a time. */
   transaction<T>(work: (statements: Transaction) => Promise<T>): Promise<T>
+  /** Runs one statement on a connection of its own, so that it waits for no other, and for no slow answer. */
+  urgent(sql: string, parameters?: readonly SqlValue[]): Promise<readonly SqlRow[]>
+  /** Wakes the processes that listen, this one included. */
+  notify(topic: Topic): Promise<void>
   /** The bytes on disk, or in memory, that rows take. */
   bytes(): Promise<number>
   /** Gives some of the room of deleted rows back to the disk; whether there is more. */

@@ -72,11 +72,15 @@ export class Holders {
     }
   }
 
-  /** Lets others take everything at once. When it was held last stays known. */
-  async release(statements: Statements): Promise<void> {
-    if (this.#epochs.size === 0) return
-    this.#epochs.clear()
-    await statements.rows(`UPDATE holders SET until = ${now} - 1 WHERE holder = $1`, [this.#holder])
+  /** Lets others take a cluster, or everything, at once. When it was held last stays known. */
+  async release(statements: Statements, cluster?: string): Promise<void> {
+    const released = [...this.#epochs.keys()].filter((one) => (cluster ?? one) === one)
+    if (released.length === 0) return
+    for (const one of released) this.#epochs.delete(one)
+    await statements.rows(
+      `UPDATE holders SET until = ${now} - 1 WHERE holder = $1 AND cluster = COALESCE($2, cluster)`,
+      [this.#holder, cluster ?? null],
+    )
   }
 }
 

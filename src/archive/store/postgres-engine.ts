@@ -35,21 +35,31 @@ const deadlines = {
 /** The same for questions, whose callers wait for less. */
 const questionTimeoutMs = 8_000
 
+const urgentDeadlines = {
+  ...deadlines,
+  connectionTimeoutMillis: 3_000,
+  statement_timeout: 3_000,
+  query_timeout: 3_000,
+}
+
 /** Connects with the first statement. */
 export async function openPostgres(url: string): Promise<Engine> {
   const { default: pg } = await import('pg')
-  const pool = new pg.Pool({
-    connectionString: url,
-    application_name: 'informerql',
-    max: sessions,
-    keepAlive: true,
-    ...deadlines,
-    types: { getTypeParser: parserOf },
-  })
-  // A connection that breaks while no statement runs. The next statement notices it, or the pool makes another one.
-  pool.on('error', () => undefined)
-  pool.on('connect', (session) => session.on('error', () => undefined))
-  return new PostgresEngine(pool)
+  const poolOf = (max: number, times: typeof deadlines): Pool => {
+    const pool = new pg.Pool({
+      connectionString: url,
+      application_name: 'informerql',
+      max,
+      keepAlive: true,
+      ...times,
+      types: { getTypeParser: parserOf },
+    })
+    // A connection that breaks while no statement runs. The next statement notices it, or the pool makes another one.
+    pool.on('error', () => undefined)
+    pool.on('connect', (session) => session.on('error', () => undefined))
+    return pool
+  }
+  return new PostgresEngine(poolOf(sessions, deadlines), poolOf(1, urgentDeadlines))
 }
 
 /** Integers and sums are numbers, bytes are bytes, all else is text. */
@@ -76,16 +86,26 @@ const [missingTable, missingRight] = ['42P01', '42501']
 class PostgresEngine implements Engine {
   readonly dialect = 'postgres'
   readonly #pool: Pool
+  readonly #urgent: Pool
   readonly #closing = new AbortController()
   /** Ends when the transaction that runs, and those that wait, have ended. */
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, urgent: Pool) {
     this.#pool = pool
+    this.#urgent = urgent
   }
 
   rows(sql: string, parameters: readonly SqlValue[] = []): Promise<readonly SqlRow[]> {
     return this.#withSession((session) => rowsOf(session, sql, parameters, questionTimeoutMs))
+  }
+
+  urgent(sql: string, parameters: readonly SqlValue[] = []): Promise<readonly SqlRow[]> {
+    return withSession(this.#urgent, (session) => rowsOf(session, sql, parameters))
+  }
+
+  async notify(topic: Topic): Promise<void> {
+    await this.urgent(`SELECT pg_notify('${channel}', '${topic}')`)
   }
 
   async *chunks(
@@ -189,20 +209,24 @@ class PostgresEngine implements Engine {
   async close(): Promise<void> {
     this.#closing.abort()
     await this.#turn
-    await this.#pool.end()
+    await Promise.all([this.#pool.end(), this.#urgent.end()])
   }
 
-  /** After an error the session ends: it may be that of a server which is read-only now, or half in a transaction. */
-  async #withSession<T>(work: (session: PoolClient) => Promise<T>): Promise<T> {
-    const session = await this.#pool.connect()
-    try {
-      const result = await work(session)
-      session.release()
-      return result
-    } catch (error) {
-      session.release(true)
-      throw error
-    }
+  #withSession<T>(work: (session: PoolClient) => Promise<T>): Promise<T> {
+    return withSession(this.#pool, work)
+  }
+}
+
+/** After an error the session ends: it may be that of a server which is read-only now, or half in a transaction. */
+async function withSession<T>(pool: Pool, work: (session: PoolClient) => Promise<T>): Promise<T> {
+  const session = await pool.connect()
+  try {
+    const result = await work(session)
+    session.release()
+    return result
+  } catch (error) {
+    session.release(true)
+    throw error
   }
 }
 

@@ -141,6 +141,16 @@ class SqliteEngine implements Engine {
     return this.#rows(sql, parameters)
   }
 
+  urgent(sql: string, parameters?: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+    return this.rows(sql, parameters)
+  }
+
+  // No other process has the file.
+  // oxlint-disable-next-line class-methods-use-this
+  notify(): Promise<void> {
+    return Promise.resolve()
+  }
+
   async *chunks(
     sql: string,
     parameters: readonly SqlValue[],

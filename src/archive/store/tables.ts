@@ -13,6 +13,8 @@
  *     gaps          times in which changes of a kind were not seen
  *     apis          what the holder of a cluster publishes of it; `written` grows with each row that is written
  *     api_documents the texts that it refers to, by the hash of what they say; `parts`: those that a text refers to in turn
+ *     members       the gateways that share clusters, and until when each counts as living; `leaving`: it wants no clusters
+ *     serving       which gateway serves a cluster, among those that share clusters
  */
 
 /** `{id}`: the type of a key that the database numbers itself; `{bytes}`: of bytes. */
@@ -55,5 +57,8 @@ export const versions: readonly (readonly string[])[] = [
        cluster TEXT NOT NULL PRIMARY KEY, written BIGINT NOT NULL, api TEXT, state TEXT NOT NULL)`,
     `CREATE TABLE api_documents (
        hash TEXT NOT NULL PRIMARY KEY, written BIGINT NOT NULL, parts TEXT NOT NULL, body {bytes} NOT NULL)`,
+    `CREATE TABLE members (
+       address TEXT NOT NULL PRIMARY KEY, instance TEXT NOT NULL, until BIGINT NOT NULL, leaving INTEGER NOT NULL)`,
+    `CREATE TABLE serving (cluster TEXT NOT NULL PRIMARY KEY, address TEXT NOT NULL)`,
   ],
 ]

@@ -39,7 +39,12 @@ export interface MeasuredGateway {
   readonly logs: () => LogCounts
   /** `undefined` without an archive. */
   readonly archive: () => ArchiveCounts | undefined
+  /** `undefined` where clusters are not shared. */
+  readonly sharing: () => Readonly<Record<'members' | SharedState, number>> | undefined
 }
+
+const sharedStates = ['held', 'remote', 'none'] as const
+type SharedState = (typeof sharedStates)[number]
 
 /**
  * The metrics of a gateway and its server, in the text format of Prometheus (docs/metrics.md). Labels name clusters,
@@ -148,7 +153,19 @@ export class GatewayMetrics implements MetricsSource {
     const logs = (part: keyof LogCounts) => () => this.#measured?.logs()[part] ?? 0
     const archive = (part: Exclude<keyof ArchiveCounts, 'problem'>) => () =>
       this.#measured?.archive()?.[part] ?? 0
+    const shared = (): readonly { name: SharedState }[] =>
+      this.#measured?.sharing() === undefined ? [] : sharedStates.map((name) => ({ name }))
+    this.#each(Gauge, 'state', shared, {
+      informerql_share_clusters: [
+        'Clusters that gateways share: held by this one, by another one (remote), or by none.',
+        ({ name }) => this.#measured?.sharing()?.[name] ?? 0,
+      ],
+    })
     this.#all(Gauge, {
+      informerql_share_members: [
+        'The gateways that share the clusters and live, this one included; 0 where clusters are not shared.',
+        () => this.#measured?.sharing()?.members ?? 0,
+      ],
       informerql_archive_lag_seconds: [
         'The age of the oldest change that the archive has not written yet; 0 if there is none.',
         () => archive('lagMs')() / 1_000,

@@ -1,5 +1,6 @@
 import type { ClusterConfig, ClusterSelection } from '../../api-server/kubeconfig/cluster-config.ts'
 import type { CachedNamespaces } from '../../cache/account-namespaces.ts'
+import { CodedError } from '../../lib/coded-error.ts'
 
 export type ClusterLabels = Readonly<Record<string, string>>
 
@@ -50,4 +51,37 @@ export function withDefaultsOf(
   cluster: SourcedCluster,
 ): SourcedCluster {
   return { ...cluster, name: prefix + cluster.name, labels: { ...labels, ...cluster.labels } }
+}
+
+/** The most clusters of all sources. Each costs memory and a connection. */
+const maxClusters = 2_000
+const longestName = 253
+
+/** The reason to leave out a cluster; `undefined` if there is none. */
+export function nameProblem(
+  { name, source }: SourcedCluster,
+  taken: ReadonlyMap<string, { readonly cluster: SourcedCluster }>,
+): CodedError | undefined {
+  const first = taken.get(name)?.cluster
+  if (first !== undefined) {
+    const problem = `${source}: cluster ${JSON.stringify(name)} is left out: ${first.source} has the name already`
+    return new CodedError('CLUSTER_NAME_TAKEN', problem, {
+      value: name,
+      hint: 'rename one of them, or give the source a prefix',
+    })
+  }
+  if (name === '*' || name.trim() === '' || name.length > longestName || /\p{Cc}/u.test(name)) {
+    const shown = JSON.stringify(name.slice(0, longestName))
+    const problem = `${source}: no cluster can have the name ${shown}`
+    const details = { value: name, hint: 'give it another name' }
+    return new CodedError('CLUSTER_NAME_INVALID', problem, details)
+  }
+  if (source !== configuration && taken.size >= maxClusters) {
+    const problem = `${source}: cluster ${name} is left out: there are ${maxClusters} clusters already`
+    return new CodedError('TOO_MANY_CLUSTERS', problem, {
+      value: name,
+      hint: 'serve the others by gateways of their own',
+    })
+  }
+  return undefined
 }

@@ -65,7 +65,7 @@ export class DirectorySource implements ClusterSource {
         this.#ofFiles = new Map(found.files.map(({ file }) => [file, this.#clustersOf(file)]))
         if (found.names > maxFiles) {
           const text = `has ${found.names} kubeconfigs, of which the first ${maxFiles} by name are read`
-          const hint = 'share the clusters among several gateways (shard)'
+          const hint = 'serve the others by gateways of their own'
           const { path: value } = this.#options
           problem = new CodedError('TOO_MANY_CLUSTERS', text, { value, hint })
         }

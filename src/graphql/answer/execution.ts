@@ -56,6 +56,8 @@ export interface OperationOptions extends QueryOrigin {
   readonly explain?: boolean
   /** The clusters that it is about, of those that it means. Absent: all of them. */
   readonly clusters?: readonly string[] | undefined
+  /** Whether this gateway answers by itself, whatever other gateways hold. */
+  readonly isOwn?: boolean
   /** The start by `performance.now()`, if earlier than the start of execution. The deadline counts from it. */
   readonly beganMs?: number | undefined
   /** Whether a subscription may write, as `drain` does: not by GET. Default: false. */
@@ -190,10 +192,10 @@ export class OperationSteps {
   /** The answer of other gateways, if the operation is about clusters that they hold. */
   async #answerElsewhere(args: ExecutionArgs): Promise<ExecutionResult | undefined> {
     const { elsewhere } = this.#options
-    if (elsewhere === undefined) return undefined
+    const { explain: explains = false, isOwn = false, clusters, ...origin } = optionsOf(args)
+    if (elsewhere === undefined || isOwn) return undefined
     const { document, operationName, variableValues: variables } = args
-    const { explain: explains = false, ...origin } = optionsOf(args)
-    const asked = { query: textOf(document), operationName, variables, explains }
+    const asked = { query: textOf(document), operationName, variables, clusters, explains }
     // A mutation by GET does not come here.
     const text = await elsewhere(asked, { ...origin, mayWrite: true })
     if (text === undefined) return undefined

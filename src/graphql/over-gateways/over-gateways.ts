@@ -70,7 +70,7 @@ export interface OverGatewaysOptions {
   /** This gateway's own. */
   readonly plans: PlannedOperations
   /** The answer to an operation that the plans leave to the pipeline: mostly its errors. */
-  readonly refused: (request: QueryRequest, origin: OverGatewaysOrigin) => Promise<string>
+  readonly refused: (request: PeerRequest, origin: OverGatewaysOrigin) => Promise<string>
   readonly merging: Merging
   readonly requireViewer: boolean
   readonly observer?: OperationObserver | undefined
@@ -82,8 +82,9 @@ type Route =
   | { readonly form: 'merge'; readonly operation: RoutedOperation }
   | { readonly form: 'refuse'; readonly error: ClientError; readonly operation: RoutedOperation }
 
-/** How long to wait before a question is asked once more. */
+/** How long to wait before a question is asked once more, and for how long it is asked anew while no gateway has begun. */
 const againMs = 250
+const againForMs = 3_000
 
 export class OverGateways implements PlannedOperations {
   readonly plugin: object
@@ -117,34 +118,32 @@ export class OverGateways implements PlannedOperations {
   }
 
   async subscribe(request: QueryRequest, origin: SubscriptionOrigin): Promise<FrameStream> {
-    return (
-      (await this.followElsewhere(request, origin)) ??
-      (await this.#options.plans.subscribe(request, origin))
-    )
+    const { plans } = this.#options
+    return await this.follow(request, origin, () => plans.subscribe(request, origin))
   }
 
-  /** The frames if other gateways have a part in them; otherwise `undefined`. */
-  async followElsewhere(
+  /** The frames of a subscription; `own`: those of this gateway alone. Never rejects. */
+  async follow(
     request: PeerRequest,
     origin: SubscriptionOrigin,
-  ): Promise<FrameStream | undefined> {
-    const route = await this.#route(request, origin)
-    if (route === undefined) return undefined
+    own: () => Promise<FrameStream>,
+  ): Promise<FrameStream> {
     const startedMs = performance.now()
-    const stream = await this.#follow(route, origin)
+    const route = await this.#route(request, origin)
+    const stream = route === undefined ? await own() : await this.#follow(route, origin)
+    const operation = route?.operation ?? this.#routed(request, origin)
+    if (operation === undefined) return stream
     const codes = (): readonly string[] => {
       if (stream.end?.form !== 'failed') return []
       const located = stream.end.errors.map((error) => locatedError(error, undefined))
       return codesOf(clientResult({ data: null, errors: located }).errors)
     }
-    this.#report(route.operation, startedMs, codes())
+    if (route !== undefined) this.#report(operation, startedMs, codes())
     if (stream.end?.form === 'failed') return stream
-    const forget = this.#followHolder(route.operation, stream)
-    stream.onLeft(() => {
-      forget()
-      const { observer } = this.#options
-      observer?.ended?.(reportOf(route.operation, startedMs, codes()))
-    })
+    if (route?.form !== 'merge') stream.onLeft(this.#followHolders(operation, stream))
+    if (route === undefined) return stream
+    const { observer } = this.#options
+    stream.onLeft(() => observer?.ended?.(reportOf(operation, startedMs, codes())))
     return stream
   }
 
@@ -160,13 +159,25 @@ export class OverGateways implements PlannedOperations {
     const { viewer, sent } = origin
     const { documents, requireViewer } = this.#options
     if (viewer === undefined && requireViewer) return undefined
-    if (sent?.headers()[forwardedHeader] !== undefined) return undefined
-    const find = (): Route | undefined => this.#routeOf(request, origin)
+    const isForwarded = sent?.headers()[forwardedHeader] !== undefined
+    const find = (): Route | undefined =>
+      isForwarded ? this.#misdirected(request, origin) : this.#routeOf(request, origin)
     if (documents.has(request.query)) return find()
     // The document may be large, and the user may send many like it, so parsing waits for its turn.
     const lane = queryLane(viewer)
     const turn = turns.enter(lane)
     return turn === undefined ? turns.run(find, lane) : turn.then(() => turns.run(find, lane))
+  }
+
+  /** The refusal of what another gateway has sent here in vain: it asks the present holder. */
+  #misdirected(request: PeerRequest, origin: OverGatewaysOrigin): Route | undefined {
+    const operation = this.#routed(request, origin)
+    if (operation === undefined) return undefined
+    const holders = new Set(operation.fields.flatMap((field) => [...field.holders.keys()]))
+    if (holders.size === 0 || holders.has(undefined)) return undefined
+    const message = 'this gateway does not hold the cluster'
+    const error = new PeerError(message, { mayHaveBegun: false, isMisdirected: true })
+    return { form: 'refuse', operation, error }
   }
 
   #routeOf(request: PeerRequest, origin: OverGatewaysOrigin): Route | undefined {
@@ -206,34 +217,42 @@ export class OverGateways implements PlannedOperations {
     const { variableDefinitions = [] } = operation
     const coerced = getVariableValues(served.schema, variableDefinitions, inputs)
     if (coerced.errors !== undefined) return undefined
-    const routed = { served, document, operation, variables: coerced.variableValues }
+    const { clusters: within } = request
+    const routed = { served, document, operation, variables: coerced.variableValues, within }
     return { ...routed, request, fields: routedFields(routed), limits, origin }
   }
 
   /** Never rejects. */
-  async #answerBy(route: Route, origin: OverGatewaysOrigin, isLast = false): Promise<string> {
+  async #answerBy(route: Route, origin: OverGatewaysOrigin): Promise<string> {
     const startedMs = performance.now()
     const { operation } = route
+    const isWrite = writes(operation)
     // The answer may have data of a Secret.
     origin.forbidKeeping?.()
-    try {
-      const text = await this.#answerOf(route, origin)
-      this.#report(operation, startedMs, [])
-      return text
-    } catch (error) {
-      const mayHaveBegun = error instanceof PeerError && error.mayHaveBegun
-      const isLate = performance.now() - startedMs > operation.limits.operationDeadlineMs / 2
-      const mayAskAgain = !(writes(operation) && mayHaveBegun) && !isLast && !isLate
-      if (error instanceof PeerError && mayAskAgain) {
-        await setTimeout(againMs)
-        const now = this.#routeOf(operation.request, origin)
-        if (now === undefined) return await this.#own(operation.request, origin)
-        return await this.#answerBy(now, origin, true)
+    let asked: Route | undefined = route
+    for (let attempt = 1; ; attempt++) {
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one holder after the other
+        const text = await (asked === undefined
+          ? this.#own(operation.request, origin)
+          : this.#answerOf(asked, origin))
+        this.#report(operation, startedMs, [])
+        return text
+      } catch (error) {
+        const mayHaveBegun = error instanceof PeerError && error.mayHaveBegun
+        const isLate = performance.now() - startedMs > againForMs
+        const mayAskAgain = mayHaveBegun ? attempt === 1 && !isWrite : !isLate
+        if (error instanceof PeerError && asked?.form !== 'refuse' && mayAskAgain) {
+          // oxlint-disable-next-line no-await-in-loop -- as above
+          await setTimeout(againMs)
+          asked = this.#routeOf(operation.request, origin)
+          continue
+        }
+        const seen = isWrite && mayHaveBegun ? outcomeUnknown(error) : error
+        const { errors } = clientResult({ data: null, errors: [locatedError(seen, undefined)] })
+        this.#report(operation, startedMs, codesOf(errors))
+        return JSON.stringify({ errors: errors.map(withoutTransportDetails), data: null })
       }
-      const seen = writes(operation) && mayHaveBegun ? outcomeUnknown(error) : error
-      const { errors } = clientResult({ data: null, errors: [locatedError(seen, undefined)] })
-      this.#report(operation, startedMs, codesOf(errors))
-      return JSON.stringify({ errors: errors.map(withoutTransportDetails), data: null })
     }
   }
 
@@ -286,7 +305,7 @@ export class OverGateways implements PlannedOperations {
    * Ends a subscription once one of its clusters has another holder: the client subscribes again, with its token. Returns
    * what ends the watch.
    */
-  #followHolder({ served, fields }: RoutedOperation, stream: FrameStream): () => void {
+  #followHolders({ served, fields }: RoutedOperation, stream: FrameStream): () => void {
     const held = fields.flatMap(({ holders }) =>
       [...holders].flatMap(([holder, clusters]) => clusters.map((name) => ({ name, holder }))),
     )

@@ -44,13 +44,23 @@ export class PeerError extends ClientError {
 
   constructor(
     message: string,
-    details: { readonly mayHaveBegun: boolean; readonly cause?: unknown },
+    {
+      mayHaveBegun,
+      isMisdirected = false,
+      cause,
+    }: {
+      readonly mayHaveBegun: boolean
+      /** Whether the gateway that is asked is not the holder. */
+      readonly isMisdirected?: boolean
+      readonly cause?: unknown
+    },
   ) {
     super('CLUSTER_UNREACHABLE', message, {
       hint: 'try again in a moment: another gateway takes over the clusters of one that is gone',
       retryAfterMs: 1_000,
-      cause: details.cause,
+      ...(isMisdirected && { facts: { misdirected: true } }),
+      cause,
     })
-    this.mayHaveBegun = details.mayHaveBegun
+    this.mayHaveBegun = mayHaveBegun
   }
 }

@@ -49,11 +49,13 @@ export interface RoutedRequest {
   readonly document: DocumentNode
   readonly operation: OperationDefinitionNode
   readonly variables: VariableValues
+  /** The clusters that it is restricted to. */
+  readonly within?: readonly string[] | undefined
 }
 
 /** The root fields of an operation, after fragments and `@skip`, each with its clusters. */
 export function routedFields(request: RoutedRequest): readonly RoutedField[] {
-  const { served, operation } = request
+  const { served, operation, within } = request
   const type = served.schema.getRootType(operation.operation)
   if (type === null || type === undefined) return []
   return [...collectorOf(request)([operation], type.name)].map(([key, nodes]) => {
@@ -64,7 +66,8 @@ export function routedFields(request: RoutedRequest): readonly RoutedField[] {
     }
     const args = argumentsOf(field, node, request)
     const clusters = clustersOf(field, args ?? {}, served)
-    const about = clusters === 'within' ? clustersWithin(field, nodes, request) : clusters
+    const named = clusters === 'within' ? clustersWithin(field, nodes, request) : clusters
+    const about = within === undefined ? named : named?.filter((name) => within.includes(name))
     return { key, nodes, field, args: args ?? {}, clusters: about, holders: heldBy(served, about) }
   })
 }

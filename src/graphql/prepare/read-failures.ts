@@ -11,6 +11,7 @@
 import { ConnectionError } from '../../api-server/transport/connection-error.ts'
 import { isUnauthorized } from '../../api-server/transport/reachability.ts'
 import { type UnreadableCode, UnreadableResourceError } from '../../cache/cache-errors.ts'
+import type { ClusterConnection } from '../../cache/cluster-cache.ts'
 import { AccessReviewError } from '../../access/subject-access-review.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
@@ -19,9 +20,13 @@ import { type Coverage, covers } from '../../cache/coverage.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { isInScope, type Scope, unrestricted } from '../../query/condition/scope.ts'
 
-/** The error of a read of a cluster that has just left the fleet. */
-export function goneCluster(cluster: string): ClientError {
-  const message = `cluster ${cluster} is no longer served`
+/**
+ * The error of a read of a cluster that this gateway does not hold: it has just left the fleet, or another gateway holds
+ * it, which its connection says.
+ */
+export function goneCluster(cluster: string, connection?: ClusterConnection): ClientError {
+  const isElsewhere = connection?.state === 'unreachable'
+  const message = isElsewhere ? connection.error.message : `cluster ${cluster} is no longer served`
   return new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
 }
 

@@ -90,11 +90,12 @@ export class ViewerAccess {
     return viewerKey(this.viewer)
   }
 
-  /** The access of all viewers to a cluster. Throws `ClientError` if the cluster has left the fleet. */
+  /** The access of all viewers to a cluster. Throws `ClientError` if this gateway does not hold it. */
   in(cluster: string): ClusterAccess {
-    const access = this.#served.access.get(cluster)
-    if (access === undefined) throw goneCluster(cluster)
-    return access
+    const { access, clusters } = this.#served
+    const known = access.get(cluster)
+    if (known === undefined) throw goneCluster(cluster, clusters.get(cluster)?.connection)
+    return known
   }
 
   /** Starts another answer, with a review budget of its own. */

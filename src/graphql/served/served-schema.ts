@@ -29,8 +29,11 @@ export interface ServedCluster {
   readonly since: Date
   /** Why it is not connected; of a connected one, why its source cannot be followed. */
   readonly problem: Error | undefined
-  /** The address of the gateway that holds the cluster. Absent: this one. `null`: none does at present. */
-  readonly holder?: string | null
+  /**
+   * The address of the gateway that holds the cluster. Absent: this one. `null`: none does at present. While this gateway
+   * loads a cluster to take it over, the one that holds it until then.
+   */
+  readonly holder?: string | null | undefined
 }
 
 /** Reports changes of the clusters. */
@@ -66,6 +69,7 @@ export interface ServedSchema {
   /** How the fleet describes the clusters, by name. */
   readonly members: ReadonlyMap<string, ServedCluster>
   readonly fleet: FleetChanges
+  /** Of the clusters that this gateway holds. */
   readonly access: ReadonlyMap<string, ClusterAccess>
   /** What was; absent if the gateway keeps no archive. */
   readonly archive?: ArchiveReads | undefined

@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { GatewayOptions } from 'informerql'
+import { type Simulator, startSimulator } from 'informerql/simulator'
+import { created } from '../gateway/created.ts'
+import { podOf, podsPath } from '../archive/restarted-gateway.ts'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { type PostgresServer, startPostgres } from '../support/postgres.ts'
+
+/** A free port of loopback: a gateway has to know its address before it listens. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const address = probe.address()
+  probe.close()
+  await once(probe, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+export interface SharingGateway extends ServedGateway {
+  readonly address: string
+}
+
+/** Gateways that share simulated clusters, `c-0` and so on, each with a pod of its own name. */
+export class SharedGateways implements AsyncDisposable {
+  readonly postgres: PostgresServer
+  readonly archive: string
+  readonly names: readonly string[]
+  readonly simulators: readonly Simulator[]
+  readonly #stack: AsyncDisposableStack
+
+  private constructor(
+    postgres: PostgresServer,
+    archive: string,
+    simulators: readonly Simulator[],
+    stack: AsyncDisposableStack,
+  ) {
+    this.postgres = postgres
+    this.archive = archive
+    this.simulators = simulators
+    this.names = simulators.map((_, at) => `c-${at}`)
+    this.#stack = stack
+  }
+
+  static async start(count: number): Promise<SharedGateways> {
+    await using stack = new AsyncDisposableStack()
+    const postgres = stack.use(await startPostgres())
+    const simulators: Simulator[] = []
+    for (let at = 0; at < count; at++) {
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      const simulator = stack.use(await startSimulator())
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await created(simulator, podsPath, podOf(`pod-of-c-${at}`))
+      simulators.push(simulator)
+    }
+    return new SharedGateways(postgres, await postgres.database(), simulators, stack.move())
+  }
+
+  /** The options that all gateways have in common. */
+  get options(): GatewayOptions {
+    return {
+      clusters: this.names.map((name, at) => ({ name, server: this.simulators[at]?.url ?? '' })),
+      archive: { url: this.archive, kinds: ['pods'] },
+      preload: ['pods'],
+      commonKinds: ['pods'],
+      problemKinds: ['pods'],
+    }
+  }
+
+  async serve(further: Partial<GatewayOptions> = {}): Promise<SharingGateway> {
+    const port = await freePort()
+    const address = `http://127.0.0.1:${port}`
+    const options = { ...this.options, share: { address }, ...further }
+    const gateway = await serveGateway(options, { port })
+    return this.#stack.use({ ...gateway, address })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#stack.disposeAsync()
+  }
+}
+
+/** By cluster, the address of its holder, as a gateway says. */
+export async function holdersBy(
+  gateway: Pick<ServedGateway, 'data'>,
+): Promise<Readonly<Record<string, string | null>>> {
+  const { gatewayClusters } = await gateway.data('{ gatewayClusters { name holder } }')
+  return Object.fromEntries(
+    gatewayClusters.map(({ name, holder }: { name: string; holder: string | null }) => [
+      name,
+      holder,
+    ]),
+  )
+}
