@@ -112,7 +112,7 @@ describe.each(['file', 'memory', 'postgres'] as const)('The archive (%s)', (form
       )
       const beforeMs = Date.now()
       if (form !== 'memory') await first[Symbol.asyncDispose]()
-    const archive = form === 'memory' ? first : await openArchive({ url, masked })
+      const archive = form === 'memory' ? first : await openArchive({ url, masked })
       await using _ = archive
       if (form !== 'memory') await first[Symbol.asyncDispose]()
       const part = { cluster: 'a', group: '', resource: 'configmaps' }

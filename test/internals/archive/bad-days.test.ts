@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openArchive } from '../../../src/archive/archive.ts'
 import { startCutProxy } from '../../support/cut-proxy.ts'
 import { needsPostgres, type PostgresServer, startPostgres } from '../../support/postgres.ts'
@@ -183,15 +183,8 @@ describe('A damaged file', () => {
 describe('A worker of the archive that dies in the middle of its work', () => {
   it('is begun anew: what was on its way is refused, and a list makes the rows whole', async () => {
     const url = `file:${dir}/a.db`
-    const workers: Worker[] = []
-    const { postMessage } = Worker.prototype
-    Worker.prototype.postMessage = function (
-      this: Worker,
-      ...message: Parameters<typeof postMessage>
-    ) {
-      if (!workers.includes(this)) workers.push(this)
-      return Reflect.apply(postMessage, this, message)
-    } as typeof postMessage
+    const posted = vi.spyOn(Worker.prototype, 'postMessage')
+    const workers = () => [...new Set(posted.mock.contexts as Worker[])]
     try {
       await using archive = await openArchive({ url })
       const { id } = await archive.kind(configMaps)
@@ -202,7 +195,7 @@ describe('A worker of the archive that dies in the middle of its work', () => {
         archive.write(batchOf(id, [{ ...next, version: 3_000 + at }])),
       )
       const told = Promise.allSettled(many)
-      await workers.at(-1)?.terminate()
+      await workers().at(-1)?.terminate()
       const refused = (await told).filter(({ status }) => status === 'rejected')
       expect(refused.length).toBeGreaterThan(0)
       await expect
@@ -218,9 +211,9 @@ describe('A worker of the archive that dies in the middle of its work', () => {
       )
       await archive.write(listOf(id, [...records, { ...next, version: 4_000 }]))
       expect(await objectsOf(archive, id)).toHaveLength(records.length + 1)
-      expect(workers).toHaveLength(2)
+      expect(workers()).toHaveLength(2)
     } finally {
-      Worker.prototype.postMessage = postMessage
+      posted.mockRestore()
     }
   })
 })
@@ -377,10 +370,9 @@ describe('Postgres', needsPostgres, () => {
       ]),
     )
     await again.write(batchOf(id, [{ name: 'a', version: 6, rest: data(4) }]))
-    expect((await objectsOf(again, id)).map((one) => one.data?.['n']).toSorted()).toEqual([
-      '3',
-      '4',
-    ])
+    expect(
+      (await objectsOf(again, id)).map(({ data: one }) => one?.['n'] ?? '').toSorted(),
+    ).toEqual(['3', '4'])
     const part = { cluster: 'a', group: '', resource: 'configmaps' }
     const { changes } = await again.changes({
       parts: [{ ...part, keys: ['default/a'] }],
