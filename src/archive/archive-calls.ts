@@ -268,7 +268,7 @@ export interface PublishedCluster {
 }
 
 export interface PublishedRow extends PublishedCluster {
-  /** Greater than that of each row that was written before. */
+  /** Greater than that of all rows that were written before; equal for rows that were written together. */
   readonly written: number
 }
 
@@ -305,6 +305,7 @@ export interface SharingMember {
 export interface SharedClusters {
   readonly members: readonly {
     readonly address: string
+    readonly instance: string
     readonly isLiving: boolean
     readonly isLeaving: boolean
   }[]

@@ -21,8 +21,9 @@ import {
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ArchivedBase } from '../informer/reflector/archived-base.ts'
 import type { SharedInformer } from '../informer/shared-informer.ts'
-import type { Change, ChangeType } from '../informer/store/change.ts'
+import type { Change } from '../informer/store/change.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
+import type { KubernetesObject } from '../kubernetes/object.ts'
 import {
   compareResourceVersions,
   isBefore,
@@ -38,9 +39,9 @@ import {
   type ArchiveCalls,
   type ArchivedKind,
   type KindState,
-  recordTypes,
 } from './archive-calls.ts'
 import { ArchiveError } from './archive-options.ts'
+import { maxRecords, WaitingBatch } from './waiting-batch.ts'
 
 export interface KindRecordingOptions {
   readonly calls: ArchiveCalls
@@ -63,8 +64,6 @@ export interface WaitingChanges {
 
 /** The most bytes that wait. */
 const maxWaitingBytes = 32 * 2 ** 20
-const maxRecords = 300
-const maxBatchBytes = 2 ** 20
 const gatherMs = 250
 /** A watch that was away for less is not told. */
 const awayMs = 1_000
@@ -77,55 +76,8 @@ const openDeadlineMs = 2_500
 /** How long a resumption waits for what is not written yet. */
 const settleDeadlineMs = 5_000
 const pauses = { initialMs: 250, maxMs: 5_000 }
-/** What a record takes besides its text. */
-const recordBytes = 200
 /** Between two points where the work may pause. */
 const recordsPerStep = 8
-
-const places: Readonly<Record<ChangeType, number>> = {
-  ADDED: recordTypes.indexOf('ADDED'),
-  MODIFIED: recordTypes.indexOf('MODIFIED'),
-  DELETED: recordTypes.indexOf('REMOVED'),
-}
-
-/** What becomes an `ArchiveBatch`. */
-class Batch {
-  /** When the last change was seen: a change may be told late, and never before it was. */
-  timeMs: number
-  readonly beginsMs: number
-  readonly afterMs: number | undefined
-  position: ResourceVersion
-  readonly keys: string[] = []
-  readonly uids: string[] = []
-  readonly types: number[] = []
-  /** The text of an event, or a row; `undefined`: no text. */
-  readonly states: (Uint8Array | HeldObject | undefined)[] = []
-  bytes = 0
-
-  constructor(timeMs: number, afterMs: number | undefined, position: ResourceVersion) {
-    this.timeMs = timeMs
-    this.beginsMs = timeMs
-    this.afterMs = afterMs
-    this.position = position
-  }
-
-  get isFull(): boolean {
-    return this.keys.length >= maxRecords || this.bytes >= maxBatchBytes
-  }
-
-  add(
-    type: ChangeType,
-    key: string,
-    uid: string,
-    state: Uint8Array | HeldObject | undefined,
-  ): void {
-    this.keys.push(key)
-    this.uids.push(uid)
-    this.types.push(places[type])
-    this.states.push(state)
-    this.bytes += recordBytes + (state instanceof Uint8Array ? state.length : 0)
-  }
-}
 
 /** Numbers the lists of the process. */
 let lists = 0
@@ -146,10 +98,13 @@ export class KindRecording implements ArchivedResource {
   #mode: 'behind' | 'listing' | 'current' = 'behind'
   /** The position of the rows that the store begins with. */
   #basePosition: string | undefined
-  #open: Batch | undefined
+  #open: WaitingBatch | undefined
   #timer: NodeJS.Timeout | undefined
+  /** Another process has written up to here since the store began with the archive's rows. */
+  #writtenTo: ResourceVersion | undefined
+  #again: PromiseWithResolvers<void> | undefined
   /** What is to be written, oldest first. */
-  #waiting: Batch[] = []
+  #waiting: WaitingBatch[] = []
   #wake: PromiseWithResolvers<void> | undefined
   /** The waits for the moment when nothing waits. */
   #idle: PromiseWithResolvers<void> | undefined
@@ -273,6 +228,11 @@ export class KindRecording implements ArchivedResource {
     this.#wakeUp()
   }
 
+  /** Asks now whether this process may write the cluster, instead of a moment later. */
+  claim(): void {
+    this.#again?.resolve()
+  }
+
   /** Writes what waits, and ends. Never rejects. */
   async end(): Promise<void> {
     if (!this.#stop.signal.aborted) {
@@ -342,6 +302,21 @@ export class KindRecording implements ArchivedResource {
     nowMs: number,
     afterMs: number | undefined,
   ): void {
+    const to = this.#writtenTo
+    if (to !== undefined) {
+      const order = compareResourceVersions(position, to)
+      if (order === undefined) {
+        this.#fallBehind()
+        this.#wakeUp()
+        return
+      }
+      if (order <= 0) return
+      this.#writtenTo = undefined
+      const isNew = ({ object, finalStateKnown }: Change) =>
+        !finalStateKnown || isBefore(to, resourceVersion(object.metadata.resourceVersion ?? ''))
+      this.#gather(position, changes.filter(isNew), nowMs, afterMs)
+      return
+    }
     const open = this.#open
     if (open !== undefined && (open.afterMs !== afterMs || nowMs < open.timeMs)) this.#seal()
     const batch = (this.#open ??= this.#begin(nowMs, afterMs, position))
@@ -356,9 +331,9 @@ export class KindRecording implements ArchivedResource {
     if (batch.isFull) this.#seal()
   }
 
-  #begin(timeMs: number, afterMs: number | undefined, position: ResourceVersion): Batch {
+  #begin(timeMs: number, afterMs: number | undefined, position: ResourceVersion): WaitingBatch {
     this.#timer = setTimeout(() => this.#seal(), gatherMs).unref()
-    return new Batch(timeMs, afterMs, position)
+    return new WaitingBatch(timeMs, afterMs, position)
   }
 
   #seal(): void {
@@ -373,6 +348,43 @@ export class KindRecording implements ArchivedResource {
     this.#wakeUp()
   }
 
+  /**
+   * Another process, which held the cluster until now, has written up to a later position than the one that this store began
+   * with: what both saw is not written again. If it is not known which changes these are, the kind is compared.
+   */
+  #skipTo({ position = '', incarnation }: KindState): void {
+    const to = resourceVersion(position)
+    this.#seal()
+    const isKnown =
+      incarnation === this.#options.place.incarnation() &&
+      readJointPosition(position) === undefined &&
+      this.#waiting.every((batch) => compareResourceVersions(batch.position, to) !== undefined)
+    if (
+      position === '' ||
+      !isKnown ||
+      this.#waiting.some(({ states }) => states.includes(undefined))
+    ) {
+      this.#fallBehind()
+      this.#knownMs = undefined
+      return
+    }
+    const { waiting } = this.#options
+    for (const batch of this.#waiting) waiting.bytes -= batch.bytes
+    this.#waiting = this.#waiting
+      .filter((batch) => isBefore(to, batch.position))
+      .map((batch) => batch.keeping((state) => isBefore(to, this.#versionOf(state))))
+    for (const batch of this.#waiting) waiting.bytes += batch.bytes
+    if (this.#waiting.length === 0) this.#writtenTo = to
+  }
+
+  #versionOf(state: Uint8Array | HeldObject): ResourceVersion {
+    const { metadata } =
+      state instanceof Uint8Array
+        ? (JSON.parse(new TextDecoder().decode(state)) as KubernetesObject)
+        : this.#codec.decode(state)
+    return resourceVersion(metadata.resourceVersion ?? '')
+  }
+
   /** Forgets what waits: a whole list comes next. The states were known until the first change that is lost, or until `knownMs`. */
   #fallBehind(knownMs: number = this.#awayMs ?? Date.now()): void {
     const { waiting } = this.#options
@@ -384,6 +396,7 @@ export class KindRecording implements ArchivedResource {
     if (this.#mode === 'current') this.#knownMs = first?.afterMs ?? first?.beginsMs ?? knownMs
     this.#open = undefined
     this.#waiting = []
+    this.#writtenTo = undefined
     this.#mode = 'behind'
   }
 
@@ -450,7 +463,7 @@ export class KindRecording implements ArchivedResource {
     if (informer?.hasSynced() !== true) return
     const { store } = informer
     const timeMs = Date.now()
-    const begin = (): Batch => new Batch(timeMs, this.#knownMs, store.resourceVersion)
+    const begin = (): WaitingBatch => new WaitingBatch(timeMs, this.#knownMs, store.resourceVersion)
     let last = begin()
     const parts = [last]
     for (const id of store.ids()) {
@@ -458,6 +471,7 @@ export class KindRecording implements ArchivedResource {
       last.add('ADDED', store.keyOf(id), store.uidOf(id), store.held(id))
     }
     this.#mode = 'listing'
+    this.#writtenTo = undefined
     this.#lateSinceMs = undefined
     const number = ++lists
     for (const part of parts) {
@@ -474,7 +488,7 @@ export class KindRecording implements ArchivedResource {
     return this.#mode
   }
 
-  async #write(batch: Batch, list?: ArchiveBatch['list']): Promise<void> {
+  async #write(batch: WaitingBatch, list?: ArchiveBatch['list']): Promise<void> {
     const { calls, place } = this.#options
     const texts = await this.#textsOf(batch)
     await this.#verified()
@@ -501,7 +515,7 @@ export class KindRecording implements ArchivedResource {
   }
 
   /** The texts of a batch, one after the other. Rows are written as text, in slices. */
-  async #textsOf({ states }: Batch): Promise<Pick<ArchiveBatch, 'ends' | 'bytes'>> {
+  async #textsOf({ states }: WaitingBatch): Promise<Pick<ArchiveBatch, 'ends' | 'bytes'>> {
     const texts: Uint8Array[] = []
     const write = function* (this: KindRecording): Generator<void, true> {
       for (const [at, state] of states.entries()) {
@@ -554,8 +568,7 @@ export class KindRecording implements ArchivedResource {
   }
 
   /**
-   * Tries until it is registered, and then until this process writes the cluster. If another one has written meanwhile, the
-   * kind is compared. Both reject when the recording has ended.
+   * Tries until it is registered, and then until this process writes the cluster. Both reject when the recording has ended.
    */
   #register(): { readonly known: Promise<KindState>; readonly held: Promise<KindState> } {
     const { calls, after } = this.#options
@@ -573,18 +586,17 @@ export class KindRecording implements ArchivedResource {
           first.resolve(state)
           if (state.isHeld) {
             // oxlint-disable-next-line no-await-in-loop -- it is known
-            if ((await first.promise).position !== state.position) {
-              this.#fallBehind()
-              this.#knownMs = undefined
-            }
+            if ((await first.promise).position !== state.position) this.#skipTo(state)
             this.#writtenMs = state.writtenMs || Date.now()
             return state
           }
         } catch {
           // It is asked again.
         }
+        this.#again = Promise.withResolvers()
+        const pause = sleep(backoff.nextMs(), signal, true)
         // oxlint-disable-next-line no-await-in-loop -- as above
-        await sleep(backoff.nextMs(), signal, true)
+        await Promise.race([pause, this.#again.promise])
       }
     }
     const held = holding()

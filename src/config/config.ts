@@ -212,6 +212,10 @@ function problemsBetween(config: Config): readonly string[] {
     auth.login?.sessionSecretFile === undefined
   const isSharedByNone = share.address !== undefined && !/^postgres(ql)?:/.test(archive.url ?? '')
   const byPostgres = 'only by a Postgres that all of them reach: postgres://…'
+  const reviewing = clusters.findIndex(({ name }) => name === (auth.cluster ?? names[0]))
+  const areReviewed = share.address !== undefined && auth.mode === 'token-review'
+  const isReviewedByOne = areReviewed && reviewing >= 0 && clusters[reviewing]?.everywhere !== true
+  const byAll = 'must be true: each gateway reviews tokens by this cluster (auth.mode token-review)'
   const address = 'needs the address at which browsers see the gateway'
   const trust = 'trusts only callers with a certificate of this CA'
   return [
@@ -221,6 +225,7 @@ function problemsBetween(config: Config): readonly string[] {
     ...(isSharedByNone
       ? [`archive.url: gateways share clusters (share.address) ${byPostgres}`]
       : []),
+    ...(isReviewedByOne ? [`clusters[${reviewing}].everywhere ${byAll}`] : []),
     ...(isUnaddressed ? [`server.publicUrl: auth.mode oidc-login ${address}`] : []),
     ...(isSessionless
       ? [

@@ -132,7 +132,9 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
   hold(served: ServedSchema, formOf: FormOf): void {
     const archived = [...served.kinds.values()].filter((kind) => this.isArchived(kind, served))
     const kinds = new Map<string, ArchivedKind>()
-    for (const cluster of served.clusters.keys()) {
+    for (const [cluster, { connection }] of served.clusters) {
+      // What is not connected has no form, and there may be a thousand that other gateways hold.
+      if (connection.state !== 'connected') continue
       for (const kind of archived) {
         const { resource } = kind
         const form = formOf(cluster, resource)
@@ -163,6 +165,11 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
     })
     this.#recordings.set(key, recording)
     return recording
+  }
+
+  /** Asks now whether this process may write a cluster, which another gateway has let go of. */
+  claim(cluster: string): void {
+    for (const one of this.#recordings.values()) if (one.cluster === cluster) one.claim()
   }
 
   /** Lets another gateway write a cluster, once what its recordings have is written. Its informers have stopped. */

@@ -13,8 +13,6 @@ import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-con
 import type { CachedNamespaces } from '../cache/account-namespaces.ts'
 import { CacheBounds, type CacheLimits } from '../cache/cache-bounds.ts'
 import { ClusterCache } from '../cache/cluster-cache.ts'
-import type { Coverage } from '../cache/coverage.ts'
-import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import type { SharedInformer } from '../informer/shared-informer.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
@@ -25,6 +23,7 @@ import { type Cluster, ClusterMember, connectionOf } from './cluster-member.ts'
 import type { FleetChanges } from '../graphql/served/served-schema.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { codeOf, type FailureLog, type GatewayLog } from './observers.ts'
+import { InformerLog, type InformerObserverOf } from './informer-log.ts'
 import type { GatewayTraces } from './traces.ts'
 import {
   type ClusterSource,
@@ -105,9 +104,6 @@ const startDeadlineMs = 10_000
 /** How long the previous connection of a cluster is kept while the new one connects. */
 const replacementDeadlineMs = 5_000
 
-/** A further observer of the informers of a cluster. */
-type InformerObserverOf = (cluster: string, resource: ApiResource) => InformerObserver
-
 export type FleetMember = ClusterMember | RemoteMember
 
 interface FleetParts {
@@ -125,10 +121,12 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   /** What the holders of clusters publish, where gateways share them. */
   readonly #published: PublishedApis | undefined
   #publishing: Promise<void> | undefined
+  /** Whether something was published that the first schema may lack. */
+  #isBehind = false
   readonly #options: FleetOptions
   readonly #log: GatewayLog
   readonly #failures: FailureLog
-  readonly #observer: InformerObserverOf | undefined
+  readonly #informers: InformerLog
   readonly #archiving: Archiving | undefined
   readonly #bounds: CacheBounds
   readonly #stop = new AbortController()
@@ -140,7 +138,6 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   #configured: readonly SourcedCluster[]
   /** The clusters that gateways share. */
   #shared: ReadonlySet<string> = new Set()
-  readonly #told = new Map<string, string>()
   #members: readonly FleetMember[] = []
   #configuring: Promise<unknown> = Promise.resolve()
   #following: readonly Promise<void>[] = []
@@ -152,7 +149,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     this.#options = options
     this.#log = log
     this.#failures = failures
-    this.#observer = observer
+    this.#informers = new InformerLog(log, failures, observer)
     this.#archiving = archiving
     this.#bounds = new CacheBounds(options.cache ?? {})
     this.#configured = options.clusters.map(configuredCluster)
@@ -163,6 +160,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
         log,
         failures,
         clusters: () => [...this.#shared],
+        claim: (cluster) => archiving.claim(cluster),
         loading: (cluster) => this.#loading(cluster, isLoaded),
         changed: () => {
           void this.#reconcile(this.#stop.signal)
@@ -269,6 +267,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
       this.#tell()
     }
     for (const member of this.here) void member.follow(this.#changed)
+    if (this.#isBehind) void this.#changed()
     void this.#reconcile(this.#stop.signal)
   }
 
@@ -479,8 +478,10 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   /** The API of a cluster that this gateway does not read itself is a part of the schema as it was published. */
   #othersPublished(clusters: ReadonlySet<string>, apis: ReadonlySet<string>): void {
     const read = this.#members.filter(({ cluster }) => cluster.state !== 'connected')
-    if (read.some(({ name }) => apis.has(name))) void this.#changed?.()
-    else if (read.some(({ name }) => clusters.has(name))) this.#tell()
+    if (read.some(({ name }) => apis.has(name))) {
+      this.#isBehind = this.#changed === undefined
+      void this.#changed?.()
+    } else if (read.some(({ name }) => clusters.has(name))) this.#tell()
   }
 
   /** Calls the listeners soon, once for all changes of one tick. */
@@ -542,12 +543,12 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
           name: of.name,
           bounds: this.#bounds,
           reflector,
-          observer: (resource) => this.#observerOf(of.name, resource),
+          observer: (resource) => this.#informers.observerOf(of.name, resource),
           namespaces: { namespaces, excludeNamespaces, ...described.cache },
           ...present({ archived }),
           lent: (resource, metadataOnly) =>
             this.#factoryOf(described)?.informerOfAll(resource, metadataOnly),
-          covered: (resource, coverage) => this.#covered(of.name, resource, coverage),
+          covered: (resource, coverage) => this.#informers.covered(of.name, resource, coverage),
         }),
     }
   }
@@ -561,49 +562,6 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     }
     if (informers === undefined || !isFactory(informers)) return informers?.[name]
     return clusters[0]?.name === name ? informers : undefined
-  }
-
-  #covered(cluster: string, resource: ApiResource, coverage: Coverage | undefined): void {
-    const place = { cluster, kind: kindOf(resource) }
-    if (coverage?.namespaces === undefined) {
-      if (coverage === undefined) this.#log.info('is cached for all namespaces again', place)
-      return
-    }
-    // Logs each change once: when it is decided, not when its lists are complete.
-    const names = [...coverage.namespaces].toSorted()
-    const text = `is cached for ${names.length} namespaces: ${names.slice(0, shownNamespaces).join(', ')}`
-    const told = `${cluster}: ${place.kind}`
-    if (this.#told.get(told) === text) return
-    this.#told.set(told, text)
-    this.#log.info(text, place)
-  }
-
-  #observerOf(cluster: string, resource: ApiResource): InformerObserver {
-    const log = this.#log
-    const place = { cluster, kind: kindOf(resource) }
-    const other = this.#observer?.(cluster, resource)
-    return {
-      ...other,
-      failed: (failure, error) => {
-        other?.failed?.(failure, error, resource)
-        this.#failures.warn(`${failure} failed: ${error.message}`, { ...place, ...codeOf(error) })
-      },
-      slowList: ({ items, durationMs, stages }) => {
-        log.warn(`${items} objects took ${Math.round(durationMs / 1000)} s`, {
-          ...place,
-          ...stages,
-        })
-      },
-      restored: ({ items, durationMs }) => {
-        const text = `${items} objects from the archive in ${Math.round(durationMs)} ms`
-        log.info(text, place)
-      },
-      listed: (list) => {
-        const { items, durationMs } = list
-        other?.listed?.(list)
-        log.info(`${items} objects in ${Math.round(durationMs)} ms`, place)
-      },
-    }
   }
 }
 
@@ -621,11 +579,4 @@ function configuredCluster(given: NamedClusterSelection): SourcedCluster {
   const { name, labels = {}, cache = {}, everywhere = false, ...selection } = given
   const place = { form: 'selection', selection } as const
   return { name, labels, source: configuration, place, cache, everywhere }
-}
-
-const shownNamespaces = 20
-
-/** For logs: `Deployment.apps`. */
-function kindOf({ kind, group }: ApiResource): string {
-  return group === '' ? kind : `${kind}.${group}`
 }

@@ -47,6 +47,7 @@ import {
   type WriteLimits,
   WriteQuota,
 } from '../graphql/writes/write-limits.ts'
+import { mergedAnswer } from '../graphql/over-gateways/merged-answer.ts'
 import { type Merging, OverGateways } from '../graphql/over-gateways/over-gateways.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { reflectorChecks } from '../informer/reflector/reflector-options.ts'
@@ -332,9 +333,9 @@ export async function openGateway(given: GatewayOptions): Promise<OpenedGateway>
   return new RunningGateway(options, packageSdl, user, archiving)
 }
 
-/** This gateway's own part. */
 const merging: Merging = {
-  answer: ({ request }, ask) => ask(undefined, request),
+  answer: mergedAnswer,
+  /** This gateway's own part. */
   frames: ({ request }, follow) => follow(undefined, request),
 }
 
@@ -470,6 +471,8 @@ class RunningGateway implements OpenedGateway {
       this.#peers = new HttpPeers({
         address,
         trust: options.share ?? {},
+        proofOf: (document) => this.#fleet.sharing?.proofOf(document) ?? '',
+        unreachable: ({ message }) => this.#failures.warn(message),
         deadlineMs: limits.operationDeadlineMs,
         failed: (error) => log.error('the previous certificates of share stay in use', { error }),
       })
@@ -479,6 +482,7 @@ class RunningGateway implements OpenedGateway {
         limits,
         address,
         peers: this.#peers,
+        isProven: (...made) => this.#fleet.sharing?.isProven(...made) === true,
         plans,
         refused: (request, origin) => {
           const { clusters, explains: explain = false } = request

@@ -48,6 +48,7 @@ export class PublishedApis {
   #nextRead = Promise.withResolvers<void>()
   readonly #reading = { wake: (): void => undefined }
   readonly #publishing = { wake: (): void => undefined }
+  #isRead = false
   #written = -1
   #isAllDue = true
 
@@ -68,7 +69,8 @@ export class PublishedApis {
   /** Resolves when it is known what was published of each of these clusters. */
   async known(clusters: readonly string[]): Promise<void> {
     // oxlint-disable-next-line no-await-in-loop -- looks again after each read
-    while (clusters.some((one) => !this.#found.has(one))) await this.#nextRead.promise
+    while (!this.#isRead || clusters.some((one) => !this.#found.has(one)))
+      await this.#nextRead.promise
   }
 
   /** Reads and publishes until the signal. */
@@ -142,6 +144,7 @@ export class PublishedApis {
       if (api !== before?.api) apis.add(cluster)
     }
     this.#written = rows.at(-1)?.written ?? this.#written
+    this.#isRead = true
     this.#nextRead.resolve()
     this.#nextRead = Promise.withResolvers()
     if (clusters.size > 0) changed(clusters, apis)

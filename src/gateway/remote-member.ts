@@ -31,6 +31,8 @@ export class RemoteMember implements AsyncDisposable, ServedCluster {
   readonly #options: RemoteMemberOptions
   readonly #madeAt = new Date()
   #described: SourcedCluster
+  /** When it was first seen that no gateway holds the cluster. */
+  #lostAt: Date | undefined
 
   constructor(described: SourcedCluster, options: RemoteMemberOptions) {
     this.name = described.name
@@ -69,7 +71,9 @@ export class RemoteMember implements AsyncDisposable, ServedCluster {
   }
 
   get holder(): string | null {
-    return this.#options.holder(this.name)
+    const holder = this.#options.holder(this.name)
+    this.#lostAt = holder === null ? (this.#lostAt ?? new Date()) : undefined
+    return holder
   }
 
   get state(): ServedCluster['state'] {
@@ -77,7 +81,7 @@ export class RemoteMember implements AsyncDisposable, ServedCluster {
   }
 
   get since(): Date {
-    return this.#published?.since ?? this.#madeAt
+    return (this.holder === null ? this.#lostAt : this.#published?.since) ?? this.#madeAt
   }
 
   get problem(): Error | undefined {

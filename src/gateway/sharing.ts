@@ -15,15 +15,16 @@
  * archive is one (`archive/store/holders.ts`).
  */
 
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Archive } from '../archive/archive.ts'
 import type { SharedClusters, SharingCalls } from '../archive/archive-calls.ts'
 import { archivePlace, type ArchiveOptions } from '../archive/archive-options.ts'
 import { sleep } from '../lib/backoff.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { InvalidOptionError } from '../lib/options.ts'
-import type { FleetOptions } from './fleet.ts'
 import type { FailureLog, GatewayLog } from './observers.ts'
+import type { DirectorySourceOptions } from './sources/directory-source.ts'
+import type { HubSourceOptions } from './sources/hub-source.ts'
 
 /** How this gateway shares the clusters with others. */
 export interface ShareOptions {
@@ -50,6 +51,8 @@ export interface SharingParts {
   /** The clusters that gateways share, as this one knows them. */
   readonly clusters: () => readonly string[]
   readonly loading: (cluster: string) => Loading
+  /** Called again and again after a cluster was taken over: its former holder may have let go of it. */
+  readonly claim: (cluster: string) => void
   /** Called after something about any cluster has changed. */
   readonly changed: () => void
 }
@@ -61,6 +64,8 @@ const takeMs = 250
 const graceMs = 9_000
 /** How long the former holder of a cluster is waited with until the caches of the next one are loaded. */
 const loadDeadlineMs = 60_000
+/** How long after it was taken over a cluster may still be written by its former holder. */
+const claimMs = 20_000
 const startDeadlineMs = 10_000
 const leaveDeadlineMs = 15_000
 
@@ -72,11 +77,15 @@ export class Sharing implements AsyncDisposable {
   /** The members that want clusters, the members that live, and who serves each cluster. `undefined`: not known yet. */
   #wanting: readonly string[] = []
   #living: ReadonlySet<string> = new Set()
+  /** What only those know who read the rows: by address. */
+  #instances: ReadonlyMap<string, string> = new Map()
   #holders: ReadonlyMap<string, string> | undefined
   /** Who should hold each cluster, of those that want clusters now. */
   #wanted = new Map<string, string | undefined>()
   /** Since when clusters are being loaded to be taken over. */
   readonly #loadingSinceMs = new Map<string, number>()
+  /** When clusters were taken over. */
+  readonly #takenMs = new Map<string, number>()
   #isLeaving = false
   /** Since when the rows have been read without a pause in which this gateway's own could end. */
   #contactSinceMs = 0
@@ -101,6 +110,19 @@ export class Sharing implements AsyncDisposable {
   holderOf(cluster: string): string | null {
     const holder = this.#holders?.get(cluster)
     return holder !== undefined && this.#living.has(holder) ? holder : null
+  }
+
+  /** Shows other gateways that this one has made a document, and no client. */
+  proofOf(document: string): string {
+    return proofBy(this.#instance, document)
+  }
+
+  /** Whether a living gateway has made a document: the one of this address, by its {@link proofOf}. */
+  isProven(address: string, document: string, proof: string): boolean {
+    const instance = this.#instances.get(address)
+    if (instance === undefined || !this.#living.has(address)) return false
+    const [right, given] = [proofBy(instance, document), proof].map((text) => Buffer.from(text))
+    return right?.length === given?.length && timingSafeEqual(right ?? empty, given ?? empty)
   }
 
   get counts(): Readonly<Record<'members' | 'held' | 'remote' | 'none', number>> {
@@ -216,6 +238,7 @@ export class Sharing implements AsyncDisposable {
   #take({ members, holders }: SharedClusters): void {
     const { log, changed } = this.#parts
     const nowMs = performance.now()
+    this.#instances = new Map(members.map(({ address, instance }) => [address, instance]))
     if (nowMs - this.#contactMs > graceMs - beatMs) this.#contactSinceMs = nowMs
     this.#contactMs = nowMs
     const isGrace = nowMs - this.#contactSinceMs < graceMs
@@ -255,8 +278,12 @@ export class Sharing implements AsyncDisposable {
 
   /** Takes the clusters over that this gateway should serve, once it can: at once if nobody serves them. */
   async #takeOver(): Promise<void> {
-    const { clusters, loading, archive, log, changed } = this.#parts
+    const { clusters, loading, archive, log, changed, claim } = this.#parts
     const nowMs = performance.now()
+    for (const [cluster, takenMs] of this.#takenMs) {
+      if (nowMs - takenMs > claimMs) this.#takenMs.delete(cluster)
+      else claim(cluster)
+    }
     const waiting = clusters().filter(
       (one) => this.#wantedOf(one) === this.address && this.#holders?.get(one) !== this.address,
     )
@@ -281,6 +308,7 @@ export class Sharing implements AsyncDisposable {
         cluster,
       })
       this.#loadingSinceMs.delete(cluster)
+      this.#takenMs.set(cluster, performance.now())
     }
     this.#holders = new Map([
       ...(this.#holders ?? []),
@@ -290,14 +318,23 @@ export class Sharing implements AsyncDisposable {
   }
 }
 
+const empty = Buffer.alloc(0)
+
+function proofBy(instance: string, document: string): string {
+  return createHmac('sha256', instance).update(document).digest('hex')
+}
+
 /** Throws `InvalidOptionError` unless gateways can share clusters by this archive, and each has the hubs that it reads. */
 export function checkShare({
   share,
   archive,
   clusters,
   clusterSources = [],
-}: Pick<FleetOptions, 'share' | 'clusters' | 'clusterSources'> & {
+}: {
+  readonly share?: ShareOptions
   readonly archive?: Pick<ArchiveOptions, 'url'>
+  readonly clusters: readonly { readonly name: string; readonly everywhere?: boolean }[]
+  readonly clusterSources?: readonly (DirectorySourceOptions | HubSourceOptions)[]
 }): void {
   if (share?.address === undefined) return
   if (archive === undefined || archivePlace(archive.url).form !== 'postgres') {

@@ -360,6 +360,19 @@ describe('a configuration that cannot be used is refused, and', () => {
     ])
   })
 
+  it('shares clusters by a Postgres, and not the one that reviews tokens', () => {
+    const config = (everywhere: string, url: string): string =>
+      `clusters: [{ name: a }, { name: b${everywhere} }]
+auth: { mode: token-review, cluster: b }
+archive: { url: ${url} }
+share: { address: 'http://a:4000' }`
+    expect(problemsOf({ file: file(config('', 'file:a.db')) })).toEqual([
+      'archive.url: gateways share clusters (share.address) only by a Postgres that all of them reach: postgres://…',
+      'clusters[1].everywhere must be true: each gateway reviews tokens by this cluster (auth.mode token-review)',
+    ])
+    expect(problemsOf({ file: file(config(', everywhere: true', 'postgres://a/b')) })).toEqual([])
+  })
+
   it('so is no cluster at all without a source of clusters', () => {
     expect(problemsOf({ file: file('clusters: []\n') })).toEqual([
       'clusters = []: there must be at least one, or a source of clusters',

@@ -168,6 +168,7 @@ describe.skipIf(promtool === undefined)(`the alerts${why}`, () => {
       'informerql_archive_dropped_changes_total{instance="a"}',
       '0 0 0 0 0 0+60x5',
     ],
+    ['InformerqlClusterNotHeld', 'informerql_share_clusters{state="none"}', '0 0 0 0 0 0+1x5'],
     ['InformerqlCredentialsExpiring', credential('client-certificate'), '500000-60x10'],
     ['InformerqlCredentialsExpiring', credential('token-file'), '200-60x10'],
   ])('%s fires', async (alert, series, values) => {
@@ -180,6 +181,8 @@ describe.skipIf(promtool === undefined)(`the alerts${why}`, () => {
     const good = {
       [codeOf('CACHE_FULL')]: '3x10',
       informerql_audit_failures_total: '3x10',
+      // One died, and was followed within 15 seconds.
+      'informerql_share_clusters{state="none"}': '0 0 4 0x7',
       [credential('client-certificate')]: '700000-60x10',
       // The kubelet writes a token of an hour anew when a fifth of it is left.
       [credential('token-file')]: '1300-60x10',

@@ -22,6 +22,8 @@ export interface RandomOperationsOptions {
   readonly skips?: (this: void, type: string, field: string) => boolean
   /** A value that some object has in an index. Filters compare with it. */
   readonly valueOf?: (this: void, type: string, index: string) => unknown
+  /** What lists are about; absent: the default cluster. */
+  readonly clusters?: readonly (readonly string[])[]
 }
 
 /** An operation as a client sends it. */
@@ -72,6 +74,7 @@ export class RandomOperations {
   readonly #objects: readonly NamedObject[]
   readonly #skips: NonNullable<RandomOperationsOptions['skips']>
   readonly #valueOf: NonNullable<RandomOperationsOptions['valueOf']>
+  readonly #clusters: NonNullable<RandomOperationsOptions['clusters']>
   #fields = 0
   #aliases = 0
   #fragments: string[] = []
@@ -89,6 +92,7 @@ export class RandomOperations {
     this.#objects = objects
     this.#skips = options.skips ?? (() => false)
     this.#valueOf = options.valueOf ?? (() => undefined)
+    this.#clusters = options.clusters ?? []
   }
 
   next(): RandomOperation {
@@ -183,7 +187,8 @@ export class RandomOperations {
     )
     const known = meant.length === 0 ? undefined : this.#pick(meant)
     const given = field.args.flatMap((argument) => {
-      if (!isNonNullType(argument.type) && this.#chance(0.6)) return []
+      const isAsked = argument.name === 'clusters' && this.#chance(0.9)
+      if (!isNonNullType(argument.type) && !isAsked && this.#chance(0.6)) return []
       const inputs = this.#inputs(argument)
       if (inputs !== undefined) return [`${argument.name}: ${inputs}`]
       const value = this.#value(argument, known)
@@ -199,6 +204,10 @@ export class RandomOperations {
       case 'ids':
       case 'roots':
         return Array.from({ length: this.#below(4) }, () => this.#pick(this.#objects).id)
+      case 'clusters':
+        return this.#clusters.length === 0 ? undefined : this.#pick(this.#clusters)
+      case 'last':
+        return this.#clusters.length > 0 && this.#chance(0.3) ? 3 : undefined
       case 'apiVersion':
         return known?.apiVersion
       case 'kind':
@@ -258,7 +267,7 @@ export class RandomOperations {
       case 'of':
         return this.#pick([['restarts'], ['cpuRequests', 'memoryRequests'], ['replicas']])
       case 'by':
-        return [this.#pick(['name', 'namespace', 'labels["app"]'])]
+        return [this.#pick(['name', 'namespace', 'labels["app"]', 'cluster'])]
       case 'wide':
       case 'related':
         return this.#chance(0.5)

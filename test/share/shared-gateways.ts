@@ -1,9 +1,14 @@
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { GatewayOptions } from 'informerql'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { created } from '../gateway/created.ts'
 import { podOf, podsPath } from '../archive/restarted-gateway.ts'
+import type { Fields } from '../gateway/test-cluster.ts'
+import { type ExampleProcess, startProgram } from '../support/example-process.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres.ts'
 
@@ -19,6 +24,11 @@ export async function freePort(): Promise<number> {
 }
 
 export interface SharingGateway extends ServedGateway {
+  readonly address: string
+}
+
+export interface SharingProgram extends Pick<ServedGateway, 'url'> {
+  readonly program: ExampleProcess
   readonly address: string
 }
 
@@ -76,18 +86,42 @@ export class SharedGateways implements AsyncDisposable {
     return this.#stack.use({ ...gateway, address })
   }
 
+  /** The same as a process. */
+  async program(): Promise<SharingProgram> {
+    const folder = await mkdtemp(join(tmpdir(), 'informerql-shared-'))
+    this.#stack.defer(() => rm(folder, { recursive: true }))
+    const config = join(folder, 'config.json')
+    const { clusters, archive, preload, commonKinds, problemKinds } = this.options
+    const options = { clusters, archive, preload, commonKinds, problemKinds }
+    await writeFile(config, JSON.stringify(options))
+    const port = await freePort()
+    const address = `http://127.0.0.1:${port}`
+    const args = ['src/main.ts', 'serve', '--config', config, '--port', String(port)]
+    const program = startProgram(process.execPath, [...args, '--share-address', address], {
+      timeout: 230_000,
+    })
+    this.#stack.use(program)
+    await program.printed('informerql answers at')
+    return { program, address, url: `${address}/graphql` }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#stack.disposeAsync()
   }
 }
 
-/** By cluster, the address of its holder, as a gateway says. */
-export async function holdersBy(
-  gateway: Pick<ServedGateway, 'data'>,
-): Promise<Readonly<Record<string, string | null>>> {
-  const { gatewayClusters } = await gateway.data('{ gatewayClusters { name holder } }')
+/** By cluster, the address of its holder, as a gateway knows it by itself: gateways ask no other one what another has sent. */
+export async function holdersBy({
+  url,
+}: Pick<ServedGateway, 'url'>): Promise<Readonly<Record<string, string | null>>> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'informerql-forwarded': 'http://127.0.0.1:1' },
+    body: JSON.stringify({ query: '{ gatewayClusters { name holder } }' }),
+  })
+  const { data } = (await response.json()) as Fields
   return Object.fromEntries(
-    gatewayClusters.map(({ name, holder }: { name: string; holder: string | null }) => [
+    data.gatewayClusters.map(({ name, holder }: { name: string; holder: string | null }) => [
       name,
       holder,
     ]),

@@ -1,12 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createGateway } from 'informerql'
-import { startProgram } from '../support/example-process.ts'
+import { podOf, podsPath } from '../archive/restarted-gateway.ts'
+import { created } from '../gateway/created.ts'
+import { resume } from '../gateway/resumed-subscription.ts'
 import { type ServedGateway } from '../support/gateway.ts'
 import { needsPostgres } from '../support/postgres.ts'
-import { freePort, holdersBy, SharedGateways, type SharingGateway } from './shared-gateways.ts'
+import { holdersBy, SharedGateways, type SharingGateway } from './shared-gateways.ts'
 
 type Holders = Readonly<Record<string, string | null>>
 
@@ -27,7 +26,7 @@ describe('gateways that share clusters', needsPostgres, () => {
 
   /** Waits until all gateways agree that each cluster is held by one of these, and each of these holds one. */
   async function settled(
-    gateways: readonly Pick<ServedGateway, 'data'>[],
+    gateways: readonly Pick<ServedGateway, 'url'>[],
     addresses: readonly string[],
   ): Promise<Holders> {
     const all = async (): Promise<readonly string[]> => {
@@ -36,8 +35,7 @@ describe('gateways that share clusters', needsPostgres, () => {
       return [...new Set(Object.values(said[0] ?? {}).map(String))].toSorted()
     }
     await expect.poll(all, patience).toEqual([...addresses].toSorted())
-    const [gateway = a] = gateways
-    return await holdersBy(gateway)
+    return await holdersBy(gateways[0] ?? a)
   }
 
   const pods = async (gateway: ServedGateway, cluster: string): Promise<readonly string[]> => {
@@ -93,39 +91,75 @@ describe('gateways that share clusters', needsPostgres, () => {
   }, 240_000)
 
   it('what a killed gateway held is taken over, also in the archive', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'informerql-shared-'))
-    try {
-      const config = join(folder, 'config.json')
-      const { clusters, archive, preload, commonKinds, problemKinds } = shared.options
-      const options = { clusters, archive, preload, commonKinds, problemKinds }
-      await writeFile(config, JSON.stringify(options))
-      const port = await freePort()
-      const address = `http://127.0.0.1:${port}`
-      const args = ['src/main.ts', 'serve', '--config', config, '--port', String(port)]
-      const other = startProgram(process.execPath, [...args, '--share-address', address], {
-        timeout: 170_000,
-      })
-      const two = await settled([a], [a.address, address])
-      const [moved = ''] = shared.names.filter((name) => two[name] === address)
-      other.signal('SIGKILL')
-      await other.ended
-      await settled([a], [a.address])
-      expect(await pods(a, moved)).toContain(`pod-of-${moved}`)
-      // The epoch of the writer grows with each holder.
-      const writer = (): string =>
-        shared.postgres.sql(
-          `SELECT COUNT(DISTINCT holder) FROM holders WHERE until > EXTRACT(EPOCH FROM clock_timestamp()) * 1000`,
-          shared.archive,
-        )
-      await expect.poll(writer, patience).toBe('1')
-    } finally {
-      await rm(folder, { recursive: true })
+    const { program, address, url } = await shared.program()
+    const two = await settled([a, { url }], [a.address, address])
+    const [moved = ''] = shared.names.filter((name) => two[name] === address)
+    program.signal('SIGKILL')
+    await program.ended
+    await settled([a], [a.address])
+    expect(await pods(a, moved)).toContain(`pod-of-${moved}`)
+    const writers = (): string =>
+      shared.postgres.sql(
+        'SELECT COUNT(DISTINCT holder) FROM holders WHERE until > EXTRACT(EPOCH FROM clock_timestamp()) * 1000',
+        shared.archive,
+      )
+    await expect.poll(writers, patience).toBe('1')
+  }, 240_000)
+
+  it('a gateway that is to end hands its clusters over before it does', async () => {
+    const { program, address, url } = await shared.program()
+    await settled([a, { url }], [a.address, address])
+    program.signal('SIGTERM')
+    await program.ended
+    expect(new Set(Object.values(await holdersBy(a)))).toEqual(new Set([a.address]))
+  }, 240_000)
+
+  it('a gateway that stood still no longer holds what others have taken over, and joins again', async () => {
+    const { program, address, url } = await shared.program()
+    const two = await settled([a, { url }], [a.address, address])
+    program.signal('SIGSTOP')
+    await settled([a], [a.address])
+    program.signal('SIGCONT')
+    // They agree again: first that all is with the other one, then as before.
+    expect(await settled([a, { url }], [a.address, address])).toEqual(two)
+    program.signal('SIGTERM')
+    await program.ended
+  }, 240_000)
+
+  it('a resume token is honoured by the gateway that has taken its cluster over', async () => {
+    const b = await shared.serve()
+    const two = await settled([a, b], [a.address, b.address])
+    const at = shared.names.findIndex((name) => two[name] === b.address)
+    const name = shared.names[at] ?? ''
+    const simulator = shared.simulators[at]
+    if (simulator === undefined) throw new Error('no cluster')
+    const asked = {
+      field: `pods(cluster: "${name}", coalesceMs: 0`,
+      selection: 'metadata { name }',
     }
+    const before = resume(b.connect(), asked)
+    await before.until(({ size }) => size > 0)
+    await created(simulator, podsPath, podOf(`seen-by-${at}`))
+    await before.until(({ size }) => size > 1)
+    before.leave()
+    const stood = before.seen.at(-1)
+    const leaving = b[Symbol.asyncDispose]()
+    await created(simulator, podsPath, podOf(`missed-by-${at}`))
+    await leaving
+    await settled([a], [a.address])
+    const after = resume(a.connect(), asked, stood)
+    await after.until(({ size }) => size > 2)
+    after.leave()
+    expect(after.seen.map(({ frame }) => frame.reset)).not.toContain(true)
+    expect(after.seen.flatMap(({ frame }) => frame.changes).map(({ type }) => type)).toEqual([
+      'ADDED',
+    ])
   }, 240_000)
 
   it('while Postgres is away everything stays as it was, and afterwards all is whole', async () => {
     const b = await shared.serve()
     const two = await settled([a, b], [a.address, b.address])
+    const logged = [a.log.length, b.log.length] as const
     await shared.postgres.stop()
     // Longer than the rows of the gateways last.
     await new Promise((resolve) => setTimeout(resolve, 9_000))
@@ -135,7 +169,7 @@ describe('gateways that share clusters', needsPostgres, () => {
     await shared.postgres.start()
     await new Promise((resolve) => setTimeout(resolve, 12_000))
     expect(await settled([a, b], [a.address, b.address])).toEqual(two)
-    const logs = [...a.log, ...b.log].join('\n')
+    const logs = [...a.log.slice(logged[0]), ...b.log.slice(logged[1])].join('\n')
     expect(logs).not.toContain('is gone')
     const c = await shared.serve()
     await expect

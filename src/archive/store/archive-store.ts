@@ -330,9 +330,10 @@ class ArchiveStore implements ArchiveCalls {
   }
 
   releaseCluster(cluster: string): Promise<void> {
-    return this.#ask((engine) =>
-      engine.transaction(async (one) => this.#holders?.release(one, cluster)),
-    )
+    return this.#ask(async (engine) => {
+      await engine.transaction(async (one) => this.#holders?.release(one, cluster))
+      await engine.notify('members')
+    })
   }
 
   async close(): Promise<void> {

@@ -22,6 +22,8 @@ import {
 
 /** One of them listens. */
 const sessions = 5
+/** Those that may be taken for rows in chunks. A start asks for hundreds of kinds at once, and each takes its time. */
+const chunkSessions = 2
 const channel = 'informerql_archive'
 const listenAgainMs = 1_000
 const deadlines = {
@@ -88,6 +90,8 @@ class PostgresEngine implements Engine {
   readonly #pool: Pool
   readonly #urgent: Pool
   readonly #closing = new AbortController()
+  #chunked = 0
+  readonly #waiting: (() => void)[] = []
   /** Ends when the transaction that runs, and those that wait, have ended. */
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -113,16 +117,23 @@ class PostgresEngine implements Engine {
     parameters: readonly SqlValue[],
     size: number,
   ): AsyncIterable<readonly SqlRow[]> {
-    const session = await this.#pool.connect()
+    // The turn of one that ends goes to the next.
+    if (this.#chunked < chunkSessions) this.#chunked += 1
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    let session: PoolClient | undefined
     let hasEnded = false
     try {
+      session = await this.#pool.connect()
       // A reader may take its time with each chunk.
       await session.query('BEGIN READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0')
       yield* chunksOf(session, sql, parameters, size)
       await session.query('COMMIT')
       hasEnded = true
     } finally {
-      session.release(!hasEnded)
+      session?.release(!hasEnded)
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#chunked -= 1
+      else next()
     }
   }
 

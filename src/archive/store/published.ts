@@ -15,15 +15,14 @@ export async function publish(
   clusters: readonly PublishedCluster[],
 ): Promise<void> {
   await statements.ordered('apis')
-  for (const { cluster, api, state } of clusters) {
-    await statements.rows(
-      `INSERT INTO apis (cluster, api, state, written)
-       VALUES ($1, $2, $3, (SELECT GREATEST(${now}, MAX(written) + 1) FROM apis))
-       ON CONFLICT (cluster) DO UPDATE SET
-         api = COALESCE(excluded.api, apis.api), state = excluded.state, written = excluded.written`,
-      [cluster, api ?? null, state],
-    )
-  }
+  await statements.rows(
+    `INSERT INTO apis (cluster, api, state, written)
+     SELECT cluster, api, state, (SELECT GREATEST(${now}, MAX(written) + 1) FROM apis)
+     FROM json_to_recordset(CAST($1 AS JSON)) AS given (cluster TEXT, api TEXT, state TEXT)
+     ON CONFLICT (cluster) DO UPDATE SET
+       api = COALESCE(excluded.api, apis.api), state = excluded.state, written = excluded.written`,
+    [JSON.stringify(clusters)],
+  )
 }
 
 /** The rows that were written after one of them; -1: all. */

@@ -8,6 +8,7 @@
  * not held is missing. A question whose holder is gone is asked once more, of the present holder. A write is sent once.
  */
 
+import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import {
   type DocumentNode,
@@ -32,6 +33,9 @@ import { type Holder, type RoutedField, routedFields, type RoutedRequest } from 
 
 /** Says which gateway has sent a request on, by its address. Anyone may send it: it only ever restricts. */
 export const forwardedHeader = 'informerql-forwarded'
+
+/** Proves that the gateway of {@link forwardedHeader} has made the document itself. */
+export const proofHeader = 'informerql-proof'
 
 /** An operation over clusters of several gateways. */
 export interface RoutedOperation extends RoutedRequest {
@@ -67,6 +71,8 @@ export interface OverGatewaysOptions {
   /** Of this gateway. */
   readonly address: string
   readonly peers: Peers
+  /** Whether the gateway at an address has made a document, as the proof says. */
+  readonly isProven: (address: string, document: string, proof: string) => boolean
   /** This gateway's own. */
   readonly plans: PlannedOperations
   /** The answer to an operation that the plans leave to the pipeline: mostly its errors. */
@@ -145,6 +151,13 @@ export class OverGateways implements PlannedOperations {
     const { observer } = this.#options
     stream.onLeft(() => observer?.ended?.(reportOf(operation, startedMs, codes())))
     return stream
+  }
+
+  /** Whether another gateway, and no client, has made the document of a request. */
+  isOfPeer(headers: IncomingHttpHeaders, document: string): boolean {
+    const { [forwardedHeader]: address, [proofHeader]: proof } = headers
+    if (typeof address !== 'string' || typeof proof !== 'string') return false
+    return this.#options.isProven(address, document, proof)
   }
 
   liveState(): ReturnType<PlannedOperations['liveState']> {

@@ -83,11 +83,18 @@ export interface ClusterNames extends ClusterArguments, ClustersArguments {}
 /** The cluster that an argument names, or else the default one. Throws `ClientError` for an unknown cluster. */
 export function clusterNamed(served: ServedSchema, name: string | null | undefined): string {
   const { clusters, whole = clusters } = served
-  const [first = ''] = whole.keys()
   const cluster =
-    name === undefined || name === null ? first : knownCluster(served, name, 'cluster')
+    name === undefined || name === null
+      ? defaultCluster(served)
+      : knownCluster(served, name, 'cluster')
   if (whole !== clusters && !clusters.has(cluster)) throw leftOut(cluster)
   return cluster
+}
+
+/** The first cluster, also in an operation that leaves it out. */
+export function defaultCluster({ clusters, whole = clusters }: ServedSchema): string {
+  const [first = ''] = whole.keys()
+  return first
 }
 
 /** Whether arguments ask for several clusters, even if only one or none matches now. */

@@ -44,6 +44,11 @@ export function notOfDirectList(
 
 const defaultTop = 10
 const maxTop = 1_000
+/**
+ * The most values of a facet for an operation that is about some of the clusters: whoever restricts it adds up the values of all
+ * (`over-gateways/`).
+ */
+export const mostFacetValues = 100_000
 const maxFacets = 20
 const maxSums = 20
 
@@ -56,7 +61,12 @@ type NamingLimits = Pick<OperationLimits, 'introspection'>
 export function facetsOf(run: ReadRun, list: CountedList, args: FacetsArguments): readonly Facet[] {
   const { kind, page } = list
   refuseDirect(list, 'facets')
-  const { most, summed, facets } = checkedFacets(kind, args, run.limits)
+  const { most, summed, facets } = checkedFacets(
+    kind,
+    args,
+    run.limits,
+    run.served.whole === undefined ? maxTop : mostFacetValues,
+  )
   const counted = facets.filter(({ type, index }) => type !== 'cluster' && index === undefined)
   readIndexes(run, list, [...counted, ...summed])
   return facets.map(({ name, index: label, type }) => {
@@ -86,6 +96,7 @@ export function checkedFacets(
   kind: Kind,
   { by, top, sum }: FacetsArguments,
   limits: NamingLimits,
+  mostTop: number = maxTop,
 ): {
   readonly most: number
   readonly summed: readonly IndexDefinition[]
@@ -95,8 +106,8 @@ export function checkedFacets(
     throw new ArgumentError('by', `names more than ${maxFacets} facets`, { value: by.length })
   }
   const most = top ?? defaultTop
-  if (most < 0 || most > maxTop) {
-    throw new ArgumentError('top', `must be from 0 to ${maxTop}, not ${most}`, { value: most })
+  if (most < 0 || most > mostTop) {
+    throw new ArgumentError('top', `must be from 0 to ${mostTop}, not ${most}`, { value: most })
   }
   const summed = summedIndexes(kind, 'sum', sum ?? [], limits)
   const facets = by.map((name, position): CheckedFacet => {
@@ -188,7 +199,7 @@ function readIndexes(
   if (errors[0] !== undefined) throw errors[0]
 }
 
-function writtenSums(
+export function writtenSums(
   summed: readonly IndexDefinition[],
   sums: readonly ExactSum[],
 ): readonly IndexSum[] {

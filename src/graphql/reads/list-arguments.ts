@@ -22,7 +22,7 @@ import { compileWhere, type Where } from '../../query/condition/where.ts'
 import type { ListIdentity } from '../../query/page/cursor.ts'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, ObjectIdError, type ObjectIdentity } from '../model/object-id.ts'
-import { type ClusterKind, clusterNamed } from '../prepare/kind-view.ts'
+import { type ClusterKind, defaultCluster } from '../prepare/kind-view.ts'
 import type {
   KindEventsArguments,
   KindListArguments,
@@ -90,8 +90,9 @@ const listArguments = {
     direct: 'refused',
   },
   ids: {
+    // A list over clusters has a condition for each, and this one is not its own.
     selects: (ids, { served, kind, cluster }) =>
-      idsCondition(ids, { cluster: clusterNamed(served, cluster), kind }),
+      idsCondition(ids, { cluster: cluster ?? defaultCluster(served), kind }),
     direct: 'refused',
   },
   /** Changes the relation `events`, not its filter. */

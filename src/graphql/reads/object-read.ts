@@ -35,10 +35,10 @@ export function kindOfIdentity(
   served: ServedSchema,
   { cluster, group, kind: name }: Pick<ObjectIdentity, 'cluster' | 'group' | 'kind'>,
 ): ClusterKind | undefined {
+  const isHere = served.clusters.has(cluster)
+  if (!isHere && served.whole?.has(cluster) === true) throw leftOut(cluster)
   const kind = served.kindOf(group, name)
-  if (kind !== undefined && served.clusters.has(cluster)) return { cluster, kind }
-  if (served.whole?.has(cluster) === true) throw leftOut(cluster)
-  return undefined
+  return kind !== undefined && isHere ? { cluster, kind } : undefined
 }
 
 /**

@@ -62,7 +62,7 @@ export interface Completions {
 }
 
 /** Counting stops here, since all objects may have a term. */
-const maxCounted = 1_000
+export const maxCounted = 1_000
 const defaultCompletions = 10
 const maxCompletions = 100
 /** Preparing a kind takes as long as so many tests. */
@@ -76,7 +76,7 @@ const testsPerAnswered = 5
  */
 export function completionsOf(options: CompletionsOptions): Completions {
   const { word, budget, namespaces } = options
-  const { size } = pageSizeOf({ first: options.first ?? defaultCompletions }, maxCompletions)
+  const size = sizeOf(options.first)
   budget.spend('tests', testsPerKind * (1 + options.parts.length))
   const parts = options.parts
     .map((part) => ({ ...part, terms: new VisibleTerms({ ...part, namespaces, budget }) }))
@@ -93,20 +93,7 @@ export function completionsOf(options: CompletionsOptions): Completions {
   const found = becomes[word.form]
     .filter((term) => options.terms?.includes(term) !== false)
     .map((term) => searches[term]({ parts, word, limit: size + 1, budget }))
-  // Each form gets one more term in turn, until there are `size`.
-  const shares = found.map(() => 0)
-  let left = Math.min(
-    size,
-    found.reduce((sum, { length }) => sum + length, 0),
-  )
-  while (left > 0) {
-    for (const [at, { length }] of found.entries()) {
-      const share = shares[at] ?? 0
-      if (left === 0 || share >= length) continue
-      shares[at] = share + 1
-      left -= 1
-    }
-  }
+  const shares = sharesOf(options.first, found)
   const completions = found.flatMap((terms, at) => {
     return terms.slice(0, shares[at]).map(({ field, value, ...term }) => {
       budget.spend('tests', testsPerAnswered)
@@ -122,6 +109,31 @@ export function completionsOf(options: CompletionsOptions): Completions {
   })
   const hasMore = found.some(({ length }, at) => length > (shares[at] ?? 0))
   return { completions, hasMore }
+}
+
+function sizeOf(first: number | null | undefined): number {
+  return pageSizeOf({ first: first ?? defaultCompletions }, maxCompletions).size
+}
+
+/** How many terms of each form are answered: each form gets one more in turn, until there are `first`. */
+export function sharesOf(
+  first: number | null | undefined,
+  found: readonly { readonly length: number }[],
+): readonly number[] {
+  const shares = found.map(() => 0)
+  let left = Math.min(
+    sizeOf(first),
+    found.reduce((sum, { length }) => sum + length, 0),
+  )
+  while (left > 0) {
+    for (const [at, { length }] of found.entries()) {
+      const share = shares[at] ?? 0
+      if (left === 0 || share >= length) continue
+      shares[at] = share + 1
+      left -= 1
+    }
+  }
+  return shares
 }
 
 interface SeenPart extends CompletedPart {

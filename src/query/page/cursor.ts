@@ -149,6 +149,29 @@ export function positionIn(
   return { part, key, values: values.map(read) }
 }
 
+/** A cursor as it is: long values of the order are cut. */
+export interface PlacedCursor {
+  readonly part: string
+  readonly key: string
+  readonly values: readonly (string | CutValue | undefined)[]
+}
+
+/** The place in a cursor that a gateway has made, of a list or of a search. Throws `TypeError` for any other text. */
+export function placeInCursor(cursor: string): PlacedCursor {
+  const [, , part, key, ...values] = fieldsOf(cursor) ?? []
+  if (!isText(part) || !isText(key)) throw new TypeError(`not a cursor of a list: ${cursor}`)
+  return {
+    part,
+    key,
+    values: values.map((value) => (isText(value) || isCut(value) ? value : undefined)),
+  }
+}
+
+/** Whether a text is a cursor that has only the beginning of some value. */
+export function isCutCursor(text: string): boolean {
+  return fieldsOf(text)?.some(isCut) === true
+}
+
 export function isText(value: unknown): value is string {
   return typeof value === 'string'
 }

@@ -1,0 +1,242 @@
+/*
+ * A root field over several gateways, as `merged-answer.ts` sees it: what each holder is asked for, and how their parts become
+ * one value. Besides what the client selects, holders are asked for what a merge needs, under aliases that begin with a
+ * prefix which occurs nowhere in the request. Values of the gateway's own types, such as gaps or facets, are asked for whole,
+ * merged, and written as the client selects them (`projected`). Objects are selected as the client does.
+ */
+
+import {
+  type ArgumentNode,
+  type ASTNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLFormattedError,
+  getNamedType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  isLeafType,
+  isObjectType,
+  Kind as NodeKind,
+  parseType,
+  print,
+  type SelectionNode,
+  type TypeNode,
+  type ValueNode,
+  type VariableDefinitionNode,
+  type VariableNode,
+  visit,
+} from 'graphql'
+import { isRecord } from '../../lib/json.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { fragmentsOf } from '../documents/selections.ts'
+import { type CollectedFields, collectFields, selectionsOf } from '../plan/plan-compiler.ts'
+import type { RoutedOperation } from './over-gateways.ts'
+import type { Holder, RoutedField } from './routes.ts'
+
+/** The part of a root field that one holder answers. */
+export interface FieldPart {
+  readonly holder: Holder
+  readonly value: unknown
+  /** The errors of the field, with their whole paths. */
+  readonly errors: readonly GraphQLFormattedError[]
+}
+
+export interface Merged {
+  readonly value: unknown
+  readonly errors: readonly GraphQLFormattedError[]
+}
+
+/** Asks holders of a field. `nodesOf`: what a holder is asked for; `undefined`: nothing. */
+export type AskParts = (
+  nodesOf: (holder: Holder) => readonly FieldNode[] | undefined,
+) => Promise<readonly FieldPart[]>
+
+export interface MergedField {
+  /** Asks for what `asked` depends on. May reject with the `ClientError` of the field. */
+  readonly prepare?: ((ask: AskParts) => Promise<void>) | undefined
+  /** What a holder is asked for, under the response key of the field; `undefined`: it has no part. */
+  asked(holder: Holder): readonly FieldNode[] | undefined
+  /** May reject with the `ClientError` of the field. */
+  merged(parts: readonly FieldPart[], ask: AskParts): Merged | Promise<Merged>
+}
+
+/** The means of all fields of one operation. */
+export class MergeMeans {
+  readonly operation: RoutedOperation
+  readonly budget: WorkBudget
+  /** Begins each alias and each variable of ours. */
+  readonly prefix: string
+  readonly #fragments: ReturnType<typeof fragmentsOf>
+  readonly #flags: ReadonlyMap<string, boolean>
+  readonly #variables = new Map<string, { readonly type: TypeNode; readonly value: unknown }>()
+
+  constructor(operation: RoutedOperation, budget: WorkBudget) {
+    const { request, document, variables } = operation
+    this.operation = operation
+    this.budget = budget
+    let prefix = 'm_'
+    while (request.query.includes(prefix)) prefix = `m${prefix}`
+    this.prefix = prefix
+    this.#fragments = fragmentsOf(document)
+    this.#flags = new Map(
+      Object.entries(variables.coerced).map(([name, value]) => [name, value === true]),
+    )
+  }
+
+  /** The fields that nodes select of an object, by response key. */
+  fieldsOf(nodes: readonly FieldNode[], type: GraphQLObjectType): CollectedFields {
+    const names = [type.name, ...type.getInterfaces().map(({ name }) => name)]
+    const context = { fragments: this.#fragments, flags: this.#flags, grown: () => {} }
+    return collectFields(selectionsOf(nodes), new Set(names), context)
+  }
+
+  /** A variable of ours with its value. */
+  variable(name: string, type: string, value: unknown): VariableNode {
+    const own = this.prefix + name
+    this.#variables.set(own, { type: parseType(type), value })
+    return { kind: NodeKind.VARIABLE, name: nameNode(own) }
+  }
+
+  /** Writes a value of the gateway's own types as the client selects it. */
+  projected(type: GraphQLOutputType, nodes: readonly FieldNode[], value: unknown): unknown {
+    const named = getNamedType(type)
+    if (value === undefined || value === null || isLeafType(named)) return value ?? null
+    if (Array.isArray(value)) return value.map((one) => this.projected(type, nodes, one))
+    if (!isObjectType(named) || !isRecord(value)) throw new TypeError(`no value of ${named.name}`)
+    const fields = Array.from(this.fieldsOf(nodes, named), ([key, [node, ...others]]) => {
+      const name = node?.name.value ?? ''
+      const field = named.getFields()[name]
+      if (node === undefined || field === undefined) return [key, named.name] as const
+      return [key, this.projected(field.type, [node, ...others], value[name])] as const
+    })
+    return Object.fromEntries(fields)
+  }
+
+  /** The operation with these root fields, and with the fragments and variables that they use. */
+  request(nodes: readonly FieldNode[]): {
+    readonly query: string
+    readonly operationName: string | undefined
+    readonly variables: Readonly<Record<string, unknown>>
+  } {
+    const { operation, request } = this.operation
+    const used = new Set<string>()
+    const spread = new Map<string, FragmentDefinitionNode>()
+    const use = (node: ASTNode): void => {
+      visit(node, {
+        Variable: ({ name }) => void used.add(name.value),
+        FragmentSpread: ({ name }) => {
+          const fragment = this.#fragments.get(name.value)
+          if (fragment === undefined || spread.has(name.value)) return
+          spread.set(name.value, fragment)
+          use(fragment)
+        },
+      })
+    }
+    for (const node of nodes) use(node)
+    const given = (operation.variableDefinitions ?? []).filter(({ variable }) =>
+      used.has(variable.name.value),
+    )
+    const own = [...this.#variables].filter(([name]) => used.has(name))
+    const values = Object.entries(request.variables ?? {}).filter(([name]) => used.has(name))
+    const query = print({
+      kind: NodeKind.DOCUMENT,
+      definitions: [
+        {
+          kind: NodeKind.OPERATION_DEFINITION,
+          operation: operation.operation,
+          ...(operation.name && { name: operation.name }),
+          variableDefinitions: [
+            ...given,
+            ...own.map(([name, { type }]): VariableDefinitionNode => ({
+              kind: NodeKind.VARIABLE_DEFINITION,
+              variable: { kind: NodeKind.VARIABLE, name: nameNode(name) },
+              type,
+            })),
+          ],
+          selectionSet: { kind: NodeKind.SELECTION_SET, selections: nodes },
+        },
+        ...spread.values(),
+      ],
+    })
+    const ofUs = own.map(([name, { value }]) => [name, value] as const)
+    return {
+      query,
+      operationName: operation.name?.value,
+      variables: Object.fromEntries([...values, ...ofUs]),
+    }
+  }
+}
+
+function nameNode(value: string): { readonly kind: typeof NodeKind.NAME; readonly value: string } {
+  return { kind: NodeKind.NAME, value }
+}
+
+interface SelectedField {
+  readonly alias?: string
+  readonly selections?: readonly SelectionNode[] | undefined
+  readonly arguments?: FieldNode['arguments']
+}
+
+/** A selected field. */
+export function select(
+  name: string,
+  { alias, selections, ...rest }: SelectedField = {},
+): FieldNode {
+  return {
+    kind: NodeKind.FIELD,
+    ...(alias !== undefined && { alias: nameNode(alias) }),
+    name: nameNode(name),
+    ...rest,
+    ...(selections && { selectionSet: { kind: NodeKind.SELECTION_SET, selections } }),
+  }
+}
+
+/** The field as the client selects it, with other selections, under its response key. */
+export function selectAs(
+  { key, nodes: [node] }: Pick<RoutedField, 'key' | 'nodes'>,
+  selections: readonly SelectionNode[],
+  replaced: Readonly<Record<string, ValueNode | undefined>> = {},
+): FieldNode {
+  const kept = (node?.arguments ?? []).filter(({ name }) => !Object.hasOwn(replaced, name.value))
+  const others = Object.entries(replaced).flatMap(([name, value]): ArgumentNode[] =>
+    value === undefined ? [] : [{ kind: NodeKind.ARGUMENT, name: nameNode(name), value }],
+  )
+  const args = [...kept, ...others]
+  return select(node?.name.value ?? '', { alias: key, selections, arguments: args })
+}
+
+/** All fields of a type of the gateway's own whose fields take no arguments. */
+export function allOf(type: GraphQLOutputType): readonly SelectionNode[] | undefined {
+  const named = getNamedType(type)
+  if (!isObjectType(named)) return undefined
+  return Object.values(named.getFields()).map((field) =>
+    select(field.name, { selections: allOf(field.type) }),
+  )
+}
+
+/** Errors without those that say the same. */
+export function distinctErrors(
+  errors: Iterable<GraphQLFormattedError>,
+): readonly GraphQLFormattedError[] {
+  const byText = new Map<string, GraphQLFormattedError>()
+  for (const error of errors) {
+    const text = JSON.stringify(error)
+    if (!byText.has(text)) byText.set(text, error)
+  }
+  return [...byText.values()]
+}
+
+/** The value of a field that some holder could not answer at all; `undefined` if all have. */
+export function failedOf(parts: readonly FieldPart[]): Merged | undefined {
+  const failed = parts.filter(({ value }) => value === null || value === undefined)
+  if (failed.length === 0) return undefined
+  return { value: null, errors: distinctErrors(failed.flatMap(({ errors }) => errors)) }
+}
+
+export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(value) ? value : {}
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? (value as readonly unknown[]) : []
+}
