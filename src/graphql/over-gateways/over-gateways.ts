@@ -29,7 +29,13 @@ import { queryLane, turns } from '../prepare/user-shares.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { PeerError, type PeerRequest, type Peers } from './peers.ts'
-import { type Holder, type RoutedField, routedFields, type RoutedRequest } from './routes.ts'
+import {
+  type Holder,
+  type RoutedField,
+  routedFields,
+  type RoutedRequest,
+  isOfClusters,
+} from './routes.ts'
 
 /** Says which gateway has sent a request on, by its address. Anyone may send it: it only ever restricts. */
 export const forwardedHeader = 'informerql-forwarded'
@@ -186,7 +192,8 @@ export class OverGateways implements PlannedOperations {
   #misdirected(request: PeerRequest, origin: OverGatewaysOrigin): Route | undefined {
     const operation = this.#routed(request, origin)
     if (operation === undefined) return undefined
-    const holders = new Set(operation.fields.flatMap((field) => [...field.holders.keys()]))
+    const fields = operation.fields.filter(({ field }) => field && !isOfClusters(field))
+    const holders = new Set(fields.flatMap((field) => [...field.holders.keys()]))
     if (holders.size === 0 || holders.has(undefined)) return undefined
     const message = 'this gateway does not hold the cluster'
     const error = new PeerError(message, { mayHaveBegun: false, isMisdirected: true })
