@@ -417,7 +417,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
     for (const [key, one] of sent) {
       const known = this.#sent.get(key)
       if (known === undefined) changes.push(changeOf('ADDED', one))
-      else if (!isSame(known, one, this.#state.wanted.plan.tellsPositions)) {
+      else if (!isUnchanged(known, one, this.#state.wanted.plan.tellsPositions)) {
         changes.push(changeOf('MODIFIED', one))
       }
     }
@@ -450,7 +450,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
   }
 }
 
-function isSame(one: SentProblem, other: SentProblem, tellsPositions: boolean): boolean {
+function isUnchanged(one: SentProblem, other: SentProblem, tellsPositions: boolean): boolean {
   if (one.text !== other.text || one.errors !== other.errors) return false
   return !tellsPositions || placeOf(one) === placeOf(other)
 }
