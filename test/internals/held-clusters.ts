@@ -224,7 +224,7 @@ export class HeldClusters implements AsyncDisposable {
         await pace()
         const payload = stream.take()
         if (payload === undefined) break
-        const { data, errors: ofFrame = [] } = JSON.parse(payload.toString()) as Fields
+        const { data, errors: ofFrame = [] } = JSON.parse(payload.toString())
         errors.push(...ofFrame)
         frames.push(data[key])
       }

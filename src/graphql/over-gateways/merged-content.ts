@@ -117,8 +117,8 @@ export abstract class MergedContent {
 export type RemovalReason = 'DELETED' | 'UNMATCHED' | 'HIDDEN' | 'CLUSTER_REMOVED'
 
 /** A member of a frame by our alias. */
-export function ours<T>(value: unknown, name: string): T | undefined {
-  return isRecord(value) ? (value[ownPrefix + name] as T | undefined) : undefined
+export function ours(value: unknown, name: string): unknown {
+  return isRecord(value) ? value[ownPrefix + name] : undefined
 }
 
 export function alias(name: string, field: string): string {
@@ -286,7 +286,7 @@ export class MergedList extends MergedContent {
       }
     }
     const byRow = errorsByRow(errors, this.#items)
-    const changes = ours<readonly RawChange[]>(value, 'changes') ?? []
+    const changes = (ours(value, 'changes') ?? []) as readonly RawChange[]
     for (const [at, change] of changes.entries()) {
       const items = this.#items.at(value, at)
       this.#change(change, items, { isSnapshot, errors: byRow.get(at) ?? [] })

@@ -545,7 +545,7 @@ class MergedFrames extends FrameStream {
     part.gaps = (ours('incomplete') ?? []) as readonly ClusterGap[]
     part.visible = (ours('visible') ?? 'ALL') as Visibility
     part.staleSince = (ours('staleSince') ?? null) as string | null
-    part.token = String(ours('resumeToken') ?? '')
+    part.token = (ours('resumeToken') ?? '') as string
     part.failure = undefined
     part.isRefused = false
     part.lostSince = null

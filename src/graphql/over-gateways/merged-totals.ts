@@ -62,9 +62,9 @@ export class MergedCounts extends MergedValue<PartCounts> {
 
   take(part: ContentPart, { value }: HeldFrame): void {
     this.parts.set(part, {
-      totalCount: ours<number>(value, 'totalCount') ?? 0,
-      sums: ours<readonly IndexSum[]>(value, 'sums') ?? [],
-      facets: ours<readonly Facet[]>(value, 'facets') ?? [],
+      totalCount: (ours(value, 'totalCount') ?? 0) as number,
+      sums: (ours(value, 'sums') ?? []) as readonly IndexSum[],
+      facets: (ours(value, 'facets') ?? []) as readonly Facet[],
     })
   }
 
@@ -136,7 +136,7 @@ export class MergedChanges extends MergedContent {
 
   take(_part: ContentPart, { value, errors }: HeldFrame): void {
     const byRow = errorsByRow(errors, this.#items)
-    const changes = ours<readonly { readonly time: string }[]>(value, 'changes') ?? []
+    const changes = (ours(value, 'changes') ?? []) as readonly { readonly time: string }[]
     for (const [at, { time }] of changes.entries()) {
       const items = this.#items.at(value, at)
       this.#waiting.push({ items, time, errors: byRow.get(at) ?? [] })
@@ -174,7 +174,7 @@ export class MergedLogs extends MergedParts<readonly LogStream[]> {
   }
 
   take(part: ContentPart, { value }: HeldFrame): void {
-    for (const line of ours<readonly LogLine[]>(value, 'lines') ?? []) {
+    for (const line of (ours(value, 'lines') ?? []) as readonly LogLine[]) {
       const { cluster, namespace, pod, container, time } = line
       const name = `${cluster}/${namespace}/${pod}/${container}`
       const last = this.#last.get(name)
@@ -182,13 +182,13 @@ export class MergedLogs extends MergedParts<readonly LogStream[]> {
       if (time !== null) this.#last.set(name, time)
       this.#lines.push(line)
     }
-    const streams = ours<readonly LogStream[] | null>(value, 'streams') ?? null
+    const streams = (ours(value, 'streams') ?? null) as readonly LogStream[] | null
     if (streams !== null) {
       this.parts.set(part, streams)
       this.#areStreamsNew = true
     }
-    this.#skipped += ours<number>(value, 'skipped') ?? 0
-    this.#notFollowed.set(part, ours<number>(value, 'notFollowed') ?? 0)
+    this.#skipped += (ours(value, 'skipped') ?? 0) as number
+    this.#notFollowed.set(part, (ours(value, 'notFollowed') ?? 0) as number)
   }
 
   override left(part: ContentPart): void {

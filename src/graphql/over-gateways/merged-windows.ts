@@ -153,7 +153,7 @@ export class MergedPage extends MergedWindow {
     const window = this.windowOf(part, frame)
     const rows = [...window.rows]
     const byRow = errorsByRow(errors, this.items)
-    for (const [at, raw] of (ours<readonly RawStep[]>(value, 'changes') ?? []).entries()) {
+    for (const [at, raw] of ((ours(value, 'changes') ?? []) as readonly RawStep[]).entries()) {
       const { step, index, from, id, position } = raw
       if (step === 'REMOVE') rows.splice(index, 1)
       else if (step === 'MOVE') rows.splice(index, 0, ...rows.splice(from ?? index, 1))
@@ -163,7 +163,7 @@ export class MergedPage extends MergedWindow {
       }
     }
     window.rows = rows
-    window.totalCount = ours<number>(value, 'totalCount') ?? 0
+    window.totalCount = (ours(value, 'totalCount') ?? 0) as number
   }
 
   protected changes(
@@ -200,7 +200,7 @@ export class MergedProblems extends MergedWindow {
     const window = this.windowOf(part, frame)
     const rows = new Map(window.rows.map((row) => [row.id, row]))
     const byRow = errorsByRow(errors, this.items)
-    const changes = ours<readonly (RawChange & RawStep)[]>(value, 'changes') ?? []
+    const changes = (ours(value, 'changes') ?? []) as readonly (RawChange & RawStep)[]
     for (const [at, { id, type, removal, position }] of changes.entries()) {
       if (type === 'REMOVED') {
         rows.delete(id)
@@ -211,10 +211,10 @@ export class MergedProblems extends MergedWindow {
       rows.set(id, row)
     }
     window.rows = [...rows.values()]
-    window.totalCount = ours<number>(value, 'totalCount') ?? 0
-    window.counts = ours<readonly ProblemCount[]>(value, 'counts') ?? []
-    window.lookedAt = ours<readonly string[]>(value, 'lookedAt') ?? []
-    window.notLookedAt = ours<readonly string[]>(value, 'notLookedAt') ?? []
+    window.totalCount = (ours(value, 'totalCount') ?? 0) as number
+    window.counts = (ours(value, 'counts') ?? []) as readonly ProblemCount[]
+    window.lookedAt = (ours(value, 'lookedAt') ?? []) as readonly string[]
+    window.notLookedAt = (ours(value, 'notLookedAt') ?? []) as readonly string[]
   }
 
   protected changes(
