@@ -119,7 +119,8 @@ export async function holdersBy({
     headers: { 'content-type': 'application/json', 'informerql-forwarded': 'http://127.0.0.1:1' },
     body: JSON.stringify({ query: '{ gatewayClusters { name holder } }' }),
   })
-  const { data } = (await response.json()) as Fields
+  const { data, errors } = (await response.json()) as Fields
+  if (data === null || data === undefined) throw new Error(JSON.stringify(errors))
   return Object.fromEntries(
     data.gatewayClusters.map(({ name, holder }: { name: string; holder: string | null }) => [
       name,
