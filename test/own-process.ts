@@ -19,4 +19,5 @@ export const ownProcess: readonly string[] = [
   'test/informer/memory.test.ts',
   'test/library/failures-heard.test.ts',
   'test/population/population.test.ts',
+  'test/share/forwarding.test.ts',
 ]

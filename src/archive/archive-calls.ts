@@ -305,6 +305,7 @@ export interface SharingMember {
 export interface SharedClusters {
   readonly members: readonly {
     readonly address: string
+    readonly instance: string
     readonly isLiving: boolean
     readonly isLeaving: boolean
   }[]

@@ -471,6 +471,8 @@ class RunningGateway implements OpenedGateway {
       this.#peers = new HttpPeers({
         address,
         trust: options.share ?? {},
+        proofOf: (document) => this.#fleet.sharing?.proofOf(document) ?? '',
+        unreachable: ({ message }) => this.#failures.warn(message),
         deadlineMs: limits.operationDeadlineMs,
         failed: (error) => log.error('the previous certificates of share stay in use', { error }),
       })
@@ -480,6 +482,7 @@ class RunningGateway implements OpenedGateway {
         limits,
         address,
         peers: this.#peers,
+        isProven: (...made) => this.#fleet.sharing?.isProven(...made) === true,
         plans,
         refused: (request, origin) => {
           const { clusters, explains: explain = false } = request

@@ -21,7 +21,8 @@ import { GraphQLError } from 'graphql'
 import type { Credentials } from '../access/authentication/authenticator.ts'
 import type { RequestHeaderOptions } from '../access/authentication/request-header.ts'
 import { ClientError } from '../graphql/errors/client-error.ts'
-import { forwardedHeader } from '../graphql/over-gateways/over-gateways.ts'
+import { FailedStream } from '../graphql/live/value-streams.ts'
+import { forwardedHeader, proofHeader } from '../graphql/over-gateways/over-gateways.ts'
 import {
   type PeerCaller,
   PeerError,
@@ -39,6 +40,10 @@ export interface HttpPeersOptions {
   /** The address of this gateway. */
   readonly address: string
   readonly trust: Pick<ShareOptions, 'caFile' | 'certFile' | 'keyFile'>
+  /** Shows peers that this gateway has made a document: see `Sharing.proofOf`. */
+  readonly proofOf: (document: string) => string
+  /** Receives why a peer could not be asked. */
+  readonly unreachable: (error: PeerError) => void
   /** How long a peer may take to answer, or to begin a subscription. */
   readonly deadlineMs: number
   /** Receives the failure of a certificate that has changed. The previous one stays in use. */
@@ -150,6 +155,9 @@ export class HttpPeers implements Peers, Disposable {
       const { statusCode = 0 } = response
       if (statusCode !== 200 || isMisdirected(text)) errorsOf(peer, statusCode, text)
       return text
+    } catch (error) {
+      if (error instanceof PeerError) this.#options.unreachable(error)
+      throw error
     } finally {
       clearTimeout(late)
       peer.hold(-heldBytes)
@@ -160,9 +168,12 @@ export class HttpPeers implements Peers, Disposable {
   follow(address: string, request: PeerRequest, caller: PeerCaller): FrameStream {
     try {
       const { peer, sent, done } = this.#send(address, request, caller, 'text/event-stream')
-      return new PeerFrames(peer, sent, this.#options.deadlineMs, done)
+      const { deadlineMs, unreachable } = this.#options
+      const stream = new PeerFrames(peer, sent, { deadlineMs, unreachable, done })
+      void stream.read()
+      return stream
     } catch (error) {
-      return new RefusedFrames(error)
+      return new FailedStream([error])
     }
   }
 
@@ -191,6 +202,7 @@ export class HttpPeers implements Peers, Disposable {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       [forwardedHeader]: this.#options.address,
+      [proofHeader]: this.#options.proofOf(query),
       ...this.#headersOf(peer, caller, isNamed),
     }
     peer.take()
@@ -345,29 +357,20 @@ function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** A subscription that was not sent. */
-class RefusedFrames extends FrameStream {
-  constructor(error: unknown) {
-    super()
-    this.finish({ form: 'failed', errors: [error] })
-  }
-
-  take(): undefined {
-    return undefined
-  }
-
-  protected leave(): void {}
-}
-
 const next = Buffer.from('event: next\ndata: ')
 const complete = Buffer.from('event: complete\n')
 const newline = 10
+
+interface PeerFramesMeans extends Pick<HttpPeersOptions, 'deadlineMs' | 'unreachable'> {
+  /** Called when nothing more is read. */
+  readonly done: () => void
+}
 
 /** The frames of an event stream. */
 class PeerFrames extends FrameStream {
   readonly #peer: Peer
   readonly #sent: ClientRequest
-  readonly #done: () => void
+  readonly #means: PeerFramesMeans
   readonly #frames: Buffer[] = []
   /** The chunks of an event that has not arrived as a whole. */
   #begun: Buffer[] = []
@@ -375,12 +378,11 @@ class PeerFrames extends FrameStream {
   #framesBytes = 0
   #begunBytes = 0
 
-  constructor(peer: Peer, sent: ClientRequest, deadlineMs: number, done: () => void) {
+  constructor(peer: Peer, sent: ClientRequest, means: PeerFramesMeans) {
     super()
     this.#peer = peer
     this.#sent = sent
-    this.#done = done
-    void this.#read(deadlineMs)
+    this.#means = means
   }
 
   override get isHeld(): boolean {
@@ -403,10 +405,12 @@ class PeerFrames extends FrameStream {
     this.#begun = []
     this.#framesBytes = 0
     this.#begunBytes = 0
-    this.#done()
+    this.#means.done()
   }
 
-  async #read(deadlineMs: number): Promise<void> {
+  /** Call once. Never rejects. */
+  async read(): Promise<void> {
+    const { deadlineMs } = this.#means
     const late = setTimeout(() => {
       this.#sent.destroy(new Error(`no answer within ${deadlineMs} ms`))
     }, deadlineMs)
@@ -432,8 +436,11 @@ class PeerFrames extends FrameStream {
   }
 
   #fail(error: unknown): void {
-    if (this.end === undefined) this.finish({ form: 'failed', errors: [error] })
-    this.#done()
+    if (this.end === undefined) {
+      if (error instanceof PeerError) this.#means.unreachable(error)
+      this.finish({ form: 'failed', errors: [error] })
+    }
+    this.#means.done()
   }
 
   #arrived(chunk: Buffer): void {

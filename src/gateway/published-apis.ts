@@ -20,7 +20,7 @@ export interface PublishedState extends Pick<ServedCluster, 'state' | 'since' | 
 }
 
 /** A cluster that this gateway holds. */
-export type PublishingMember = Pick<ServedCluster, 'name' | 'state' | 'since' | 'problem'> & {
+type PublishingMember = Pick<ServedCluster, 'name' | 'state' | 'since' | 'problem'> & {
   readonly api: ApiDescription | undefined
   /** Whether an attempt to connect has ended, so that there is something to say. */
   readonly isTried: boolean

@@ -15,7 +15,7 @@
  * archive is one (`archive/store/holders.ts`).
  */
 
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { Archive } from '../archive/archive.ts'
 import type { SharedClusters, SharingCalls } from '../archive/archive-calls.ts'
 import { archivePlace, type ArchiveOptions } from '../archive/archive-options.ts'
@@ -77,6 +77,8 @@ export class Sharing implements AsyncDisposable {
   /** The members that want clusters, the members that live, and who serves each cluster. `undefined`: not known yet. */
   #wanting: readonly string[] = []
   #living: ReadonlySet<string> = new Set()
+  /** What only those know who read the rows: by address. */
+  #instances: ReadonlyMap<string, string> = new Map()
   #holders: ReadonlyMap<string, string> | undefined
   /** Who should hold each cluster, of those that want clusters now. */
   #wanted = new Map<string, string | undefined>()
@@ -108,6 +110,19 @@ export class Sharing implements AsyncDisposable {
   holderOf(cluster: string): string | null {
     const holder = this.#holders?.get(cluster)
     return holder !== undefined && this.#living.has(holder) ? holder : null
+  }
+
+  /** Shows other gateways that this one has made a document, and no client. */
+  proofOf(document: string): string {
+    return proofBy(this.#instance, document)
+  }
+
+  /** Whether a living gateway has made a document: the one of this address, by its {@link proofOf}. */
+  isProven(address: string, document: string, proof: string): boolean {
+    const instance = this.#instances.get(address)
+    if (instance === undefined || !this.#living.has(address)) return false
+    const [right, given] = [proofBy(instance, document), proof].map((text) => Buffer.from(text))
+    return right?.length === given?.length && timingSafeEqual(right ?? empty, given ?? empty)
   }
 
   get counts(): Readonly<Record<'members' | 'held' | 'remote' | 'none', number>> {
@@ -225,6 +240,7 @@ export class Sharing implements AsyncDisposable {
   #take({ members, holders }: SharedClusters): void {
     const { log, changed } = this.#parts
     const nowMs = performance.now()
+    this.#instances = new Map(members.map(({ address, instance }) => [address, instance]))
     if (nowMs - this.#contactMs > graceMs - beatMs) this.#contactSinceMs = nowMs
     this.#contactMs = nowMs
     const isGrace = nowMs - this.#contactSinceMs < graceMs
@@ -302,6 +318,12 @@ export class Sharing implements AsyncDisposable {
     ])
     changed()
   }
+}
+
+const empty = Buffer.alloc(0)
+
+function proofBy(instance: string, document: string): string {
+  return createHmac('sha256', instance).update(document).digest('hex')
 }
 
 /** Throws `InvalidOptionError` unless gateways can share clusters by this archive, and each has the hubs that it reads. */

@@ -54,8 +54,10 @@ export interface DocumentSource {
   documentOf(request: DocumentRequest, learns: boolean): string | undefined
 }
 
-interface DocumentAsked {
+export interface DocumentAsked {
   readonly learns: boolean
+  /** Whether another gateway has made a document, so that it may run. */
+  readonly isOfPeer: (document: string) => boolean
   readonly viewer: Viewer | undefined
   readonly trace: OperationTrace | undefined
   readonly observer: ServerObserver | undefined
@@ -70,9 +72,10 @@ const sha256 = /^[0-9a-f]{64}$/
 export function requestedDocument(
   source: DocumentSource,
   request: DocumentRequest,
-  { learns, viewer, trace, observer }: DocumentAsked,
+  { learns, isOfPeer, viewer, trace, observer }: DocumentAsked,
 ): string {
   clustersAsked(request)
+  if (typeof request.query === 'string' && isOfPeer(request.query)) return request.query
   let query: string | undefined
   try {
     query = source.documentOf(request, learns)

@@ -135,6 +135,8 @@ export interface PlannedQueries {
   readonly plugin?: ServerPlugin | undefined
   /** The address at which other gateways ask this one. */
   readonly address?: string | undefined
+  /** Whether another gateway has made the document of a request, of one that may run there. */
+  isOfPeer?(headers: IncomingHttpHeaders, document: string): boolean
   /**
    * The JSON text of the answer; `undefined` if the pipeline has to answer: the operation is not a query, has no plan,
    * or has errors. Returns a promise only if it has to wait. Never rejects. `mayWrite`: whether it may be a mutation.

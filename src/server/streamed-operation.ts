@@ -57,7 +57,7 @@ export interface StreamedOperation extends ExecutionArgs {
 
 /** Makes the context of an operation, parses it and validates it. Returns the errors of an invalid one. */
 export async function prepareOperation(
-  { pipeline, documents, observer }: ServerParts,
+  { pipeline, documents, planned, observer }: ServerParts,
   asked: StreamedRequest,
 ): Promise<StreamedOperation | readonly GraphQLError[]> {
   const beganMs = performance.now()
@@ -67,7 +67,9 @@ export async function prepareOperation(
   const enveloped = pipeline.getEnveloped({ ...origin, req: request, params: operation })
   const contextValue = (await enveloped.contextFactory()) as OperationOptions
   const { viewer } = contextValue
-  const query = requestedDocument(documents, operation, { learns, viewer, trace, observer })
+  const isOfPeer = (text: string): boolean => planned?.isOfPeer?.(request.headers, text) === true
+  const by = { learns, isOfPeer, viewer, trace, observer }
+  const query = requestedDocument(documents, operation, by)
   // Takes turns, so that many operations at once do not block the other users.
   const lane = viewer === undefined ? request.socket : queryLane(viewer)
   await turns.enter(lane)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { holdersBy, type SharingGateway } from './shared-gateways.ts'
+import type { SharingGateway } from './shared-gateways.ts'
 
 type Holders = Readonly<Record<string, string>>
 
@@ -16,7 +16,7 @@ export async function settledHolders(
   let held: Holders = {}
   for (let stable = 0; stable < stableTimes;) {
     // oxlint-disable-next-line no-await-in-loop -- until they agree
-    const all = await Promise.all(gateways.map(holdersBy))
+    const all = await Promise.all(gateways.map(holdersOf))
     const [first = {}] = all
     const shared = Object.keys(first).filter(
       (name) => !all.every((one, at) => one[name] === gateways[at]?.address),
@@ -31,4 +31,16 @@ export async function settledHolders(
   }
   const holders = new Set(Object.values(held))
   return gateways.every(({ address }) => holders.has(address)) ? held : undefined
+}
+
+async function holdersOf(
+  gateway: SharingGateway,
+): Promise<Readonly<Record<string, string | null>>> {
+  const { gatewayClusters } = await gateway.data('{ gatewayClusters { name holder } }')
+  return Object.fromEntries(
+    gatewayClusters.map(({ name, holder }: { name: string; holder: string | null }) => [
+      name,
+      holder,
+    ]),
+  )
 }

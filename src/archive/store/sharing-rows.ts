@@ -35,7 +35,7 @@ export async function prolongMember(
   if (before?.['living'] !== 1 || before['leaving'] !== leaving) await engine.notify('members')
   await engine.urgent(`DELETE FROM members WHERE until < ${now} - ${forgottenMs}`)
   const members = await engine.urgent(
-    `SELECT address, leaving, CASE WHEN until >= ${now} THEN 1 ELSE 0 END AS living FROM members`,
+    `SELECT address, instance, leaving, CASE WHEN until >= ${now} THEN 1 ELSE 0 END AS living FROM members`,
   )
   const holders = await engine.urgent('SELECT cluster, address FROM serving')
   const isOther = before !== undefined && before['instance'] !== instance
@@ -43,6 +43,7 @@ export async function prolongMember(
     isOther: isOther && before['living'] === 1,
     members: members.map((row) => ({
       address: String(row['address']),
+      instance: String(row['instance']),
       isLiving: row['living'] === 1,
       isLeaving: row['leaving'] === 1,
     })),

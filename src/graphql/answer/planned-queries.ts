@@ -19,6 +19,7 @@ import type { CallerToken, Credentials } from '../../access/authentication/authe
 import type { Viewer } from '../../access/viewer.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { parseHeld } from '../../informer/codec/projection.ts'
+import type { KindLogsArguments } from '../schema/gateway-types.ts'
 import { makeTypes } from '../schema/lazy-schema.ts'
 import { ReportingBudget, WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
@@ -29,7 +30,8 @@ import {
   clientErrorOf,
 } from '../errors/client-error.ts'
 import { explain } from './explanation.ts'
-import type { ClusterKind } from '../prepare/kind-view.ts'
+import { readObjectId } from '../model/object-id.ts'
+import { type ClusterKind, clustersNamed, isOverClusters } from '../prepare/kind-view.ts'
 import { problemOfVariables, type OperationDocuments } from '../documents/operation-documents.ts'
 import { type OperationObserver, type OperationReport, reportQuery } from './operation-observer.ts'
 import { type OperationTrace, type PartDetails, within } from '../prepare/operation-trace.ts'
@@ -122,7 +124,8 @@ export function runQuery<T>(
     logs &&
     ((args, deadlineMs) => {
       forbidKeeping?.()
-      return logs.read(args, origin, { deadlineMs, held, logged })
+      const asked = served.whole === undefined ? args : restrictedLogs(served, args)
+      return logs.read(asked, origin, { deadlineMs, held, logged })
     })
   /** Made when a run first reads directly. Most never do. */
   let direct: DirectReads | undefined
@@ -144,6 +147,20 @@ export function runQuery<T>(
     run: (parts) => run(parts, directReads),
   })
   return answer instanceof Promise ? answer.finally(() => held.dispose()) : answer
+}
+
+/** The logs of the clusters that an operation is about: their pods come from a subscription, which knows no restriction. */
+function restrictedLogs(served: ServedSchema, args: KindLogsArguments): KindLogsArguments {
+  const { ids = null, ...others } = args
+  if (ids !== null) {
+    const isMeant = (id: string): boolean => {
+      const cluster = readObjectId(id)?.cluster
+      return cluster === undefined || served.clusters.has(cluster)
+    }
+    return { ...others, ids: ids.filter(isMeant) }
+  }
+  if (!isOverClusters(args)) return args
+  return { ...others, clusters: clustersNamed(served, args), clusterSelector: null }
 }
 
 /** Who asks, about which clusters, and what the report of the answer says they read. */

@@ -7,6 +7,7 @@
  */
 
 import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import {
   type DocumentNode,
   type ExecutionResult,
@@ -447,6 +448,8 @@ export interface PlannedOperations {
   readonly plugin: object
   /** The address at which other gateways ask this one; absent if it shares no clusters. */
   readonly address?: string | undefined
+  /** Whether another gateway has made the document of a request, of one that may run there. */
+  isOfPeer?(headers: IncomingHttpHeaders, document: string): boolean
   /** The JSON text of the answer to a query; `undefined` if the plugin must answer it. */
   answer(
     request: QueryRequest,

@@ -227,7 +227,7 @@ export class MergedConnection implements MergedField {
   }
 
   async merged(parts: readonly FieldPart[], ask: AskParts): Promise<Merged> {
-    const failed = failedOf(parts)
+    const failed = failedOf(this.#field, parts)
     if (failed !== undefined) return failed
     const { rows, page } = this.#page(parts)
     this.#means.budget.spend('rows', rows.length)

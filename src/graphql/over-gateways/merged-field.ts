@@ -226,11 +226,23 @@ export function distinctErrors(
   return [...byText.values()]
 }
 
-/** The value of a field that some holder could not answer at all; `undefined` if all have. */
-export function failedOf(parts: readonly FieldPart[]): Merged | undefined {
+/**
+ * The value of a field that some holder could not answer at all; `undefined` if all have. As in one process, it has the error of the
+ * first cluster that has one.
+ */
+export function failedOf(
+  { key, clusters = [] }: Pick<RoutedField, 'key' | 'clusters'>,
+  parts: readonly FieldPart[],
+): Merged | undefined {
   const failed = parts.filter(({ value }) => value === null || value === undefined)
   if (failed.length === 0) return undefined
-  return { value: null, errors: distinctErrors(failed.flatMap(({ errors }) => errors)) }
+  const placeOf = ({ extensions }: GraphQLFormattedError): number => {
+    const place = clusters.indexOf(String(extensions?.['cluster']))
+    return place < 0 ? clusters.length : place
+  }
+  const errors = failed.flatMap((part) => part.errors)
+  const [first] = errors.toSorted((a, b) => placeOf(a) - placeOf(b))
+  return { value: null, errors: first === undefined ? [] : [{ ...first, path: [key] }] }
 }
 
 export function recordOf(value: unknown): Readonly<Record<string, unknown>> {

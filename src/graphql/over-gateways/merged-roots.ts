@@ -87,7 +87,7 @@ export class MergedItems implements MergedField {
   }
 
   merged(parts: readonly FieldPart[]): Merged {
-    const failed = failedOf(parts)
+    const failed = failedOf(this.#field, parts)
     if (failed !== undefined) return failed
     const values = listOf(this.#field.args[this.#argument]).map((): unknown => null)
     const errors = parts.flatMap(({ holder, value, errors: own }) => {
@@ -144,7 +144,7 @@ export class MergedClusters implements MergedField {
   }
 
   merged(parts: readonly FieldPart[]): Merged {
-    const failed = failedOf(parts)
+    const failed = failedOf(this.#field, parts)
     if (failed !== undefined) return failed
     const names = [...this.#means.operation.served.clusters.keys()]
     const clusters = parts
@@ -192,7 +192,7 @@ abstract class MergedValue implements MergedField {
   protected abstract whole(values: readonly Readonly<Record<string, unknown>>[]): object
 
   merged(parts: readonly FieldPart[]): Merged {
-    const failed = failedOf(parts)
+    const failed = failedOf(this.field, parts)
     if (failed !== undefined) return failed
     const whole = this.whole(parts.map(({ value }) => recordOf(value)))
     const value = this.means.projected(this.type, this.field.nodes, whole)

@@ -8,6 +8,7 @@
  * not held is missing. A question whose holder is gone is asked once more, of the present holder. A write is sent once.
  */
 
+import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout } from 'node:timers/promises'
 import {
   type DocumentNode,
@@ -28,10 +29,19 @@ import { queryLane, turns } from '../prepare/user-shares.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { PeerError, type PeerRequest, type Peers } from './peers.ts'
-import { type Holder, type RoutedField, routedFields, type RoutedRequest } from './routes.ts'
+import {
+  type Holder,
+  type RoutedField,
+  routedFields,
+  type RoutedRequest,
+  isOfClusters,
+} from './routes.ts'
 
 /** Says which gateway has sent a request on, by its address. Anyone may send it: it only ever restricts. */
 export const forwardedHeader = 'informerql-forwarded'
+
+/** Proves that the gateway of {@link forwardedHeader} has made the document itself. */
+export const proofHeader = 'informerql-proof'
 
 /** An operation over clusters of several gateways. */
 export interface RoutedOperation extends RoutedRequest {
@@ -67,6 +77,8 @@ export interface OverGatewaysOptions {
   /** Of this gateway. */
   readonly address: string
   readonly peers: Peers
+  /** Whether the gateway at an address has made a document, as the proof says. */
+  readonly isProven: (address: string, document: string, proof: string) => boolean
   /** This gateway's own. */
   readonly plans: PlannedOperations
   /** The answer to an operation that the plans leave to the pipeline: mostly its errors. */
@@ -147,6 +159,13 @@ export class OverGateways implements PlannedOperations {
     return stream
   }
 
+  /** Whether another gateway, and no client, has made the document of a request. */
+  isOfPeer(headers: IncomingHttpHeaders, document: string): boolean {
+    const { [forwardedHeader]: address, [proofHeader]: proof } = headers
+    if (typeof address !== 'string' || typeof proof !== 'string') return false
+    return this.#options.isProven(address, document, proof)
+  }
+
   liveState(): ReturnType<PlannedOperations['liveState']> {
     return this.#options.plans.liveState()
   }
@@ -173,7 +192,8 @@ export class OverGateways implements PlannedOperations {
   #misdirected(request: PeerRequest, origin: OverGatewaysOrigin): Route | undefined {
     const operation = this.#routed(request, origin)
     if (operation === undefined) return undefined
-    const holders = new Set(operation.fields.flatMap((field) => [...field.holders.keys()]))
+    const fields = operation.fields.filter(({ field }) => field && !isOfClusters(field))
+    const holders = new Set(fields.flatMap((field) => [...field.holders.keys()]))
     if (holders.size === 0 || holders.has(undefined)) return undefined
     const message = 'this gateway does not hold the cluster'
     const error = new PeerError(message, { mayHaveBegun: false, isMisdirected: true })

@@ -118,13 +118,18 @@ function namingOf(field: GraphQLField<unknown, unknown>): Naming {
   return naming
 }
 
+/** Whether a field has the state of clusters, which each gateway knows of all. */
+export function isOfClusters(field: GraphQLField<unknown, unknown>): boolean {
+  return getNamedType(field.type).name === 'GatewayCluster'
+}
+
 function clustersOf(
   field: GraphQLField<unknown, unknown>,
   args: Readonly<Record<string, unknown>>,
   served: ServedSchema,
 ): readonly string[] | undefined | 'within' {
   const { members } = served
-  if (getNamedType(field.type).name === 'GatewayCluster') return [...members.keys()]
+  if (isOfClusters(field)) return [...members.keys()]
   const source = fieldSourceOf(field)
   const known = (names: readonly string[]): readonly string[] | undefined => {
     const clusters = [...new Set(names)].filter((name) => members.has(name))

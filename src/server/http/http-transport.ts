@@ -15,7 +15,13 @@ import type { Viewer } from '../../access/viewer.ts'
 import type { QueryRequest } from '../../graphql/answer/planned-queries.ts'
 import type { OperationTrace } from '../../graphql/prepare/operation-trace.ts'
 import { isRecord } from '../../lib/json.ts'
-import { clustersAsked, namesHash, requestedDocument, requestMembers } from '../document-source.ts'
+import {
+  clustersAsked,
+  type DocumentAsked,
+  namesHash,
+  requestedDocument,
+  requestMembers,
+} from '../document-source.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
 import {
   allowedRequestHeaders,
@@ -359,7 +365,8 @@ export class HttpTransport {
     let mayBeKept = true
     const forbidKeeping = (): void => void (mayBeKept = false)
     const mayWrite = request.method === 'POST'
-    const asked = this.#withDocument(read, mayWrite, caller)
+    const isOfPeer = (text: string): boolean => planned?.isOfPeer?.(headers, text) === true
+    const asked = this.#withDocument(read, { learns: mayWrite, isOfPeer, ...caller })
     const operation = 'params' in asked ? plannable(asked.params) : undefined
     const isExplained = asksForExplanation(request)
     if (planned !== undefined && operation !== undefined && 'context' in made && !isExplained) {
@@ -378,17 +385,13 @@ export class HttpTransport {
   }
 
   /** Puts the document in place of its id; or returns the refusal. Yoga refuses members that have no form of an operation. */
-  #withDocument(
-    sent: SentOperation,
-    learns: boolean,
-    { viewer, trace }: Pick<OperationCaller, 'viewer' | 'trace'>,
-  ): SentOperation {
+  #withDocument(sent: SentOperation, asker: Omit<DocumentAsked, 'observer'>): SentOperation {
     const { documents, observer } = this.#options
     if ('error' in sent) return { error: requestError(sent.error, false) }
     const { params } = sent
     try {
       if (!isRecord(params)) return sent
-      const query = requestedDocument(documents, params, { learns, viewer, trace, observer })
+      const query = requestedDocument(documents, params, { ...asker, observer })
       const hasId = documents.idMembers.some((name) => Object.hasOwn(params, name))
       if (query === params['query'] && !hasId) return sent
       const others = Object.entries(params).filter(([name]) => !documents.idMembers.includes(name))

@@ -17,6 +17,8 @@ let address: string
 const peers = new HttpPeers({
   address: 'http://127.0.0.1:1',
   trust: {},
+  proofOf: () => 'proof',
+  unreachable() {},
   deadlineMs: 20_000,
   failed() {},
 })
@@ -106,6 +108,7 @@ describe('another gateway', () => {
       cookie: 'a=b',
       host: `127.0.0.1:${port}`,
       'informerql-forwarded': 'http://127.0.0.1:1',
+      'informerql-proof': 'proof',
       origin: `http://127.0.0.1:${port}`,
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       'x-request-id': 'request-1',
@@ -117,6 +120,8 @@ describe('another gateway', () => {
     using trusting = new HttpPeers({
       address: 'http://a',
       trust: {},
+      proofOf: () => '',
+      unreachable() {},
       deadlineMs: 1_000,
       failed() {},
     })

@@ -1,0 +1,323 @@
+/**
+ * Gateways that share clusters out through a Postgres, beside one process that holds everything: the time to ready, questions over all
+ * clusters, a live change through a gateway that does not hold its cluster; one gateway killed, one added, Postgres away for a while. All
+ * are processes of one machine, so four gateways on two cores show what sharing costs, and not what it gains.
+ *
+ *     npm run bench -- share [--clusters 100] [--pods 250] [--gateways 4] [--updates 50] [--rounds 3] [--seconds 2] [--record]
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { createClient } from 'graphql-ws'
+import { WebSocket } from 'ws'
+import { startPostgres } from '../test/support/postgres.ts'
+import { askGraphQL } from './support/graphql-client.ts'
+import { Latencies } from './support/latencies.ts'
+import { type Figures, interleave } from './support/measured-process.ts'
+import { writtenAnnotation } from './support/pod-updates.ts'
+import { publish, ratio, type ResultTable } from './support/results.ts'
+import { startService } from './support/service.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    clusters: { type: 'string', default: '100' },
+    pods: { type: 'string', default: '250' },
+    gateways: { type: 'string', default: '4' },
+    updates: { type: 'string', default: '50' },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '2' },
+    record: { type: 'boolean', default: false },
+  },
+})
+const clusterCount = Number(options.clusters)
+const gatewayCount = Number(options.gateways)
+const rounds = Number(options.rounds)
+const durationMs = Number(options.seconds) * 1000
+const startDeadlineMs = 900_000
+
+/** What is asked, by title. */
+const row = 'clusterName namespace name'
+const all = 'clusters: ["*"]'
+const questions: Readonly<Record<string, string>> = {
+  '100 by restarts': `{ pods(${all}, first: 100, orderBy: [{ restarts: DESC }]) { nodes { ${row} status { phase } } } }`,
+  '100 that wait, the youngest first': `{ pods(${all}, first: 100, where: { phase: { eq: "Pending" } }, orderBy: [{ creationTimestamp: DESC }]) { nodes { ${row} } } }`,
+  'of one cluster, by its name': `{ pods(cluster: "cluster-1", first: 100, orderBy: [{ restarts: DESC }]) { nodes { ${row} } } }`,
+  search: `{ search(text: "card", ${all}, first: 50) { totalCount nodes { object { kind namespace name } } } }`,
+  problems: `{ problems(${all}, first: 50) { totalCount nodes { cluster type severity reason message } } }`,
+  'facets of phase and node': `{ pods(${all}, first: 0) { facets(by: ["phase", "nodeName"]) { values { value count } } } }`,
+  'count by cluster': `{ pods(${all}, first: 0) { totalCount facets(by: ["cluster"], top: 1000) { values { value count } } } }`,
+}
+
+/** The program, as `informerql serve`. */
+interface Served extends AsyncDisposable {
+  readonly url: string
+  readonly address: string
+  readonly readyMs: number
+  kill(): Promise<void>
+}
+
+const one = 'one process'
+const shared = `${gatewayCount} that share`
+const tables: ResultTable[] = []
+const notes: string[] = []
+
+await using parts = new AsyncDisposableStack()
+const folder = await mkdtemp(join(tmpdir(), 'informerql-share-'))
+parts.defer(() => rm(folder, { recursive: true }))
+const postgres = parts.use(await startPostgres())
+const servers = [options.pods, options.updates, 0, clusterCount] as const
+const simulators = parts.use(
+  await startService(`${import.meta.dirname}/process/simulator.ts`, servers),
+)
+const clusters = simulators.urls.map((server, at) => ({ name: `cluster-${at}`, server }))
+
+const alone = await start(false)
+await isWhole(alone)
+const objects = await count(alone)
+const gateways = await Promise.all(Array.from({ length: gatewayCount }, () => start(true)))
+for (const gateway of gateways) await isWhole(gateway)
+tables.push({
+  title: 'until ready, from nothing',
+  rows: {
+    [one]: { seconds: alone.readyMs / 1000 },
+    [shared]: { seconds: Math.max(...gateways.map(({ readyMs }) => readyMs)) / 1000 },
+  },
+})
+
+for (const [title, query] of Object.entries(questions)) {
+  const rows = await interleave(
+    { [one]: () => ask(alone, query), [shared]: () => ask(gateways[0] ?? alone, query) },
+    rounds,
+  )
+  tables.push({ title, rows })
+  notes.push(`${title}: ${ratio(rows[shared]?.['p50Ms'], rows[one]?.['p50Ms'])} the time of ${one}`)
+}
+
+tables.push({
+  title: `a change to its frame, of clusters that the gateway does not hold, ${options.updates} a second`,
+  rows: await interleave(
+    { [one]: () => follow(alone), [shared]: () => follow(gateways[0] ?? alone) },
+    rounds,
+  ),
+})
+
+const [asked = alone] = gateways
+{
+  const killed = gateways.pop()
+  const before = await holders(asked)
+  await killed?.kill()
+  const goneMs = await isWhole(asked, killed?.address)
+  const after = await holders(asked)
+  const lost = [...before.values()].filter((holder) => holder === killed?.address).length
+  notes.push(
+    `one killed, which held ${lost} clusters: whole again after ${(goneMs / 1000).toFixed(1)} s; ${moved(before, after) - lost} other clusters moved`,
+  )
+  const added = await start(true)
+  gateways.push(added)
+  const startedMs = performance.now()
+  while ((await loads(asked, added.address)) < clusterCount / gatewayCount / 4) await sleep(200)
+  await settled(asked)
+  const joined = await holders(asked)
+  notes.push(
+    `one added: ready after ${(added.readyMs / 1000).toFixed(1)} s, then ${((performance.now() - startedMs) / 1000).toFixed(1)} s until clusters stood still; ${moved(after, joined)} of ${clusterCount} moved, ${[...joined.values()].filter((holder) => holder === added.address).length} of them to it`,
+  )
+}
+{
+  await postgres.stop()
+  let whole = 0
+  const questionsMs = performance.now() + 20_000
+  let times = 0
+  for (; performance.now() < questionsMs; times += 1) {
+    if (await answersWhole(asked)) whole += 1
+    await sleep(200)
+  }
+  await postgres.start()
+  const backMs = await isWhole(asked)
+  notes.push(
+    `Postgres away for 20 s: ${whole} of ${times} answers were whole meanwhile; whole ${(backMs / 1000).toFixed(1)} s after it was back`,
+  )
+}
+publish(
+  'share',
+  tables,
+  [
+    `${objects.toLocaleString('en')} objects in ${clusterCount} clusters, all processes on one machine`,
+    ...notes,
+  ],
+  { record: options.record },
+)
+
+async function start(shares: boolean): Promise<Served> {
+  const port = await freePort()
+  const address = `http://127.0.0.1:${port}`
+  const file = join(folder, `${port}.json`)
+  const sharing = shares ? { archive: { url: postgres.url }, share: { address } } : {}
+  const preload = ['pods', 'deployments', 'services', 'configMaps', 'events', 'nodes']
+  const limits = { syncDeadlineMs: 300_000, preloadDeadlineMs: startDeadlineMs }
+  const config = { clusters, ...sharing, preload, ...limits, server: { port }, logLevel: 'error' }
+  await writeFile(file, JSON.stringify(config))
+  const startMs = performance.now()
+  const args = [`${import.meta.dirname}/../src/main.ts`, 'serve', '--config', file]
+  const child: ChildProcess = spawn(process.execPath, args, {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
+  const ended = once(child, 'exit')
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  parts.defer(kill)
+  const isReady = async (): Promise<boolean> =>
+    (await fetch(`${address}/readyz`).catch(() => undefined))?.ok === true
+  while (!(await isReady())) {
+    if (child.exitCode !== null) throw new Error(`a gateway ended with ${child.exitCode}`)
+    await sleep(50)
+  }
+  const readyMs = performance.now() - startMs
+  return { url: `${address}/graphql`, address, readyMs, kill, [Symbol.asyncDispose]: kill }
+}
+
+/** The latency of a question, asked again and again. */
+async function ask({ url }: Served, query: string): Promise<Figures> {
+  await askGraphQL(url, { query })
+  const times = new Latencies()
+  for (const untilMs = performance.now() + durationMs; performance.now() < untilMs;) {
+    const startMs = performance.now()
+    await askGraphQL(url, { query })
+    times.add(performance.now() - startMs)
+  }
+  return { p50Ms: times.percentile(0.5), p99Ms: times.percentile(0.99) }
+}
+
+/** The time from the write of a pod to the frame that has it. */
+async function follow(gateway: Served): Promise<Figures> {
+  const held = await holders(gateway)
+  const isElsewhere = (cluster: string): boolean => {
+    const holder = held.get(cluster) ?? null
+    return holder === null || holder !== gateway.address
+  }
+  const client = createClient({
+    url: gateway.url.replace('http', 'ws'),
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+  })
+  const query = `subscription { pods(${all}, coalesceMs: 0) { synced changes { object { clusterName metadata { annotation(key: "${writtenAnnotation}") } } } } }`
+  const frames = client.iterate<{ readonly pods: Frame }>({ query })
+  const times = new Latencies()
+  let endMs = Infinity
+  for await (const frame of frames) {
+    const { pods } = frame.data ?? {}
+    if (pods === undefined) throw new Error(JSON.stringify(frame.errors))
+    const { synced, changes } = pods
+    const now = process.hrtime.bigint()
+    if (performance.now() > endMs) break
+    if (endMs === Infinity) {
+      // What was written before the snapshot is told late.
+      if (synced) endMs = performance.now() + durationMs * 2
+      continue
+    }
+    for (const { object } of changes) {
+      const written = object?.metadata.annotation
+      if (object === null || written === null || written === undefined) continue
+      if (isElsewhere(object.clusterName)) times.add(Number(now - BigInt(written)) / 1e6)
+    }
+  }
+  await client.dispose()
+  const { count: changes } = times
+  return { changes, p50Ms: times.percentile(0.5), p99Ms: times.percentile(0.99) }
+}
+
+interface Frame {
+  readonly synced: boolean
+  readonly changes: readonly {
+    readonly object: {
+      readonly clusterName: string
+      readonly metadata: { readonly annotation: string | null }
+    } | null
+  }[]
+}
+
+async function data<T>({ url }: Served, query: string): Promise<T> {
+  return (JSON.parse(await askGraphQL(url, { query })) as { readonly data: T }).data
+}
+
+/** The holder of each cluster, as a gateway says. */
+async function holders(gateway: Served): Promise<ReadonlyMap<string, string | null>> {
+  const { gatewayClusters } = await data<{
+    readonly gatewayClusters: readonly { readonly name: string; readonly holder: string | null }[]
+  }>(gateway, '{ gatewayClusters { name holder } }')
+  return new Map(gatewayClusters.map(({ name, holder }) => [name, holder]))
+}
+
+async function loads(gateway: Served, address: string): Promise<number> {
+  return [...(await holders(gateway)).values()].filter((holder) => holder === address).length
+}
+
+function moved(
+  before: ReadonlyMap<string, string | null>,
+  after: ReadonlyMap<string, string | null>,
+): number {
+  return [...before].filter(([name, holder]) => after.get(name) !== holder).length
+}
+
+/** Resolves once no cluster has moved for five seconds. */
+async function settled(gateway: Served): Promise<void> {
+  let before = await holders(gateway)
+  for (let quiet = 0; quiet < 5; quiet += 1) {
+    await sleep(1_000)
+    const now = await holders(gateway)
+    if (moved(before, now) > 0) quiet = -1
+    before = now
+  }
+}
+
+async function answersWhole(gateway: Served): Promise<boolean> {
+  const query = `{ pods(${all}, first: 0) { totalCount incomplete { cluster } } }`
+  const response = await fetch(gateway.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query }),
+  })
+  const { data: answer, errors } = (await response.json()) as {
+    readonly data?: { readonly pods: { readonly incomplete: readonly object[] } | null } | null
+    readonly errors?: readonly object[]
+  }
+  return errors === undefined && answer?.pods?.incomplete.length === 0
+}
+
+/** Resolves once a gateway answers for all clusters, and none is that of `except`; with the time that took. */
+async function isWhole(gateway: Served, except?: string): Promise<number> {
+  const startMs = performance.now()
+  for (;;) {
+    const isHeld = except === undefined || (await loads(gateway, except)) === 0
+    if (isHeld && (await answersWhole(gateway))) return performance.now() - startMs
+    if (performance.now() - startMs > startDeadlineMs) throw new Error('clusters stay missing')
+    await sleep(50)
+  }
+}
+
+/** All objects in memory. */
+async function count(gateway: Served): Promise<number> {
+  const { gatewayClusters } = await data<{
+    readonly gatewayClusters: readonly {
+      readonly resources: readonly { readonly objects: number | null }[]
+    }[]
+  }>(gateway, '{ gatewayClusters { resources(loaded: true) { objects } } }')
+  const resources = gatewayClusters.flatMap((cluster) => cluster.resources)
+  return resources.reduce((sum, { objects: some }) => sum + (some ?? 0), 0)
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as { readonly port: number }
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
