@@ -52,7 +52,7 @@ describe('gateways that share clusters', needsPostgres, () => {
       for (const [cluster, holder] of Object.entries(holders)) {
         if (holder !== gateway.address) continue
         // oxlint-disable-next-line no-await-in-loop -- one after the other
-        await expect.poll(() => pods(gateway, cluster), patience).toContain(`pod-of-${cluster}`)
+        await expect.poll(() => pods(gateway, cluster), patience).toContain(shared.podOf(cluster))
       }
     }
   }
@@ -97,7 +97,7 @@ describe('gateways that share clusters', needsPostgres, () => {
     program.signal('SIGKILL')
     await program.ended
     await settled([a], [a.address])
-    expect(await pods(a, moved)).toContain(`pod-of-${moved}`)
+    expect(await pods(a, moved)).toContain(shared.podOf(moved))
     const writers = (): string =>
       shared.postgres.sql(
         'SELECT COUNT(DISTINCT holder) FROM holders WHERE until > EXTRACT(EPOCH FROM clock_timestamp()) * 1000',
@@ -129,22 +129,20 @@ describe('gateways that share clusters', needsPostgres, () => {
   it('a resume token is honoured by the gateway that has taken its cluster over', async () => {
     const b = await shared.serve()
     const two = await settled([a, b], [a.address, b.address])
-    const at = shared.names.findIndex((name) => two[name] === b.address)
-    const name = shared.names[at] ?? ''
-    const simulator = shared.simulators[at]
-    if (simulator === undefined) throw new Error('no cluster')
+    const [name = ''] = shared.names.filter((one) => two[one] === b.address)
+    const simulator = shared.simulatorOf(name)
     const asked = {
       field: `pods(cluster: "${name}", coalesceMs: 0`,
       selection: 'metadata { name }',
     }
     const before = resume(b.connect(), asked)
     await before.until(({ size }) => size > 0)
-    await created(simulator, podsPath, podOf(`seen-by-${at}`))
+    await created(simulator, podsPath, podOf('seen'))
     await before.until(({ size }) => size > 1)
     before.leave()
     const stood = before.seen.at(-1)
     const leaving = b[Symbol.asyncDispose]()
-    await created(simulator, podsPath, podOf(`missed-by-${at}`))
+    await created(simulator, podsPath, podOf('missed'))
     await leaving
     await settled([a], [a.address])
     const after = resume(a.connect(), asked, stood)
@@ -183,7 +181,7 @@ describe('gateways that share clusters', needsPostgres, () => {
     const clusters = shared.options.clusters.map((one, at) => ({ ...one, everywhere: at === 0 }))
     const b = await shared.serve({ clusters })
     expect((await holdersBy(b))['c-0']).toBe(b.address)
-    await expect.poll(() => pods(b, 'c-0'), patience).toContain('pod-of-c-0')
+    await expect.poll(() => pods(b, 'c-0'), patience).toContain('pod-0')
     await b[Symbol.asyncDispose]()
   }, 120_000)
 })
