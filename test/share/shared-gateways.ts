@@ -32,10 +32,7 @@ export interface SharingProgram extends Pick<ServedGateway, 'url'> {
   readonly address: string
 }
 
-/**
- * Gateways that share clusters, `c-0` and so on. Two of them are one simulated cluster, so that there are many enough for
- * each gateway to get one. Each has a pod.
- */
+/** Gateways that share simulated clusters, `c-0` and so on, each with a pod of its own name. */
 export class SharedGateways implements AsyncDisposable {
   readonly postgres: PostgresServer
   readonly archive: string
@@ -52,7 +49,7 @@ export class SharedGateways implements AsyncDisposable {
     this.postgres = postgres
     this.archive = archive
     this.simulators = simulators
-    this.names = Array.from({ length: 2 * simulators.length }, (_, at) => `c-${at}`)
+    this.names = simulators.map((_, at) => `c-${at}`)
     this.#stack = stack
   }
 
@@ -64,31 +61,16 @@ export class SharedGateways implements AsyncDisposable {
       // oxlint-disable-next-line no-await-in-loop -- in order
       const simulator = stack.use(await startSimulator())
       // oxlint-disable-next-line no-await-in-loop -- as above
-      await created(simulator, podsPath, podOf(`pod-${at}`))
+      await created(simulator, podsPath, podOf(`pod-of-c-${at}`))
       simulators.push(simulator)
     }
     return new SharedGateways(postgres, await postgres.database(), simulators, stack.move())
   }
 
-  simulatorOf(cluster: string): Simulator {
-    return this.#simulatorAt(this.names.indexOf(cluster))
-  }
-
-  /** The pod that a cluster has. */
-  podOf(cluster: string): string {
-    return `pod-${this.names.indexOf(cluster) % this.simulators.length}`
-  }
-
-  #simulatorAt(at: number): Simulator {
-    const simulator = this.simulators[at % this.simulators.length]
-    if (simulator === undefined) throw new Error(`there is no cluster ${at}`)
-    return simulator
-  }
-
   /** The options that all gateways have in common. */
   get options(): GatewayOptions {
     return {
-      clusters: this.names.map((name, at) => ({ name, server: this.#simulatorAt(at).url })),
+      clusters: this.names.map((name, at) => ({ name, server: this.simulators[at]?.url ?? '' })),
       archive: { url: this.archive, kinds: ['pods'] },
       preload: ['pods'],
       commonKinds: ['pods'],

@@ -16,7 +16,8 @@ describe('gateways that share clusters', needsPostgres, () => {
   let a: SharingGateway
 
   beforeAll(async () => {
-    shared = await SharedGateways.start(6)
+    // Many enough for each gateway to get one.
+    shared = await SharedGateways.start(10)
     a = await shared.serve()
   }, 240_000)
 
@@ -52,7 +53,7 @@ describe('gateways that share clusters', needsPostgres, () => {
       for (const [cluster, holder] of Object.entries(holders)) {
         if (holder !== gateway.address) continue
         // oxlint-disable-next-line no-await-in-loop -- one after the other
-        await expect.poll(() => pods(gateway, cluster), patience).toContain(shared.podOf(cluster))
+        await expect.poll(() => pods(gateway, cluster), patience).toContain(`pod-of-${cluster}`)
       }
     }
   }
@@ -97,7 +98,7 @@ describe('gateways that share clusters', needsPostgres, () => {
     program.signal('SIGKILL')
     await program.ended
     await settled([a], [a.address])
-    expect(await pods(a, moved)).toContain(shared.podOf(moved))
+    expect(await pods(a, moved)).toContain(`pod-of-${moved}`)
     const writers = (): string =>
       shared.postgres.sql(
         'SELECT COUNT(DISTINCT holder) FROM holders WHERE until > EXTRACT(EPOCH FROM clock_timestamp()) * 1000',
@@ -130,7 +131,8 @@ describe('gateways that share clusters', needsPostgres, () => {
     const b = await shared.serve()
     const two = await settled([a, b], [a.address, b.address])
     const [name = ''] = shared.names.filter((one) => two[one] === b.address)
-    const simulator = shared.simulatorOf(name)
+    const simulator = shared.simulators[shared.names.indexOf(name)]
+    if (simulator === undefined) throw new Error(`no cluster ${name}`)
     const asked = {
       field: `pods(cluster: "${name}", coalesceMs: 0`,
       selection: 'metadata { name }',
@@ -181,7 +183,7 @@ describe('gateways that share clusters', needsPostgres, () => {
     const clusters = shared.options.clusters.map((one, at) => ({ ...one, everywhere: at === 0 }))
     const b = await shared.serve({ clusters })
     expect((await holdersBy(b))['c-0']).toBe(b.address)
-    await expect.poll(() => pods(b, 'c-0'), patience).toContain('pod-0')
+    await expect.poll(() => pods(b, 'c-0'), patience).toContain('pod-of-c-0')
     await b[Symbol.asyncDispose]()
   }, 120_000)
 })
