@@ -9,7 +9,8 @@ import { holdersBy, SharedGateways, type SharingGateway } from './shared-gateway
 
 type Holders = Readonly<Record<string, string | null>>
 
-const patience = { timeout: 60_000, interval: 200 }
+// A question to all waits for a gateway that stands still until it counts as gone.
+const patience = { timeout: 120_000, interval: 200 }
 
 describe('gateways that share clusters', needsPostgres, () => {
   let shared: SharedGateways
