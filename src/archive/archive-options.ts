@@ -55,6 +55,17 @@ export interface MaskedField {
   readonly path: string
 }
 
+/** The paths of a kind whose values are not kept. */
+export function maskedPaths(
+  { masked = [] }: Pick<ArchiveOptions, 'masked'>,
+  { group, kind }: { readonly group: string; readonly kind: string },
+): readonly string[] {
+  return masked
+    .map(maskedField)
+    .filter((one) => one.kind === kind || one.kind === `${group}/${kind}`)
+    .map(({ path }) => path)
+}
+
 /** Reads one of `ArchiveOptions.masked`. Throws `InvalidOptionError`. */
 export function maskedField(text: string): MaskedField {
   const [, kind = '', path = ''] = /^([\w./-]+):(\/.+)$/.exec(text) ?? []

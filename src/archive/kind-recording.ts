@@ -21,7 +21,7 @@ import {
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ArchivedBase } from '../informer/reflector/archived-base.ts'
 import type { SharedInformer } from '../informer/shared-informer.ts'
-import type { Change, ChangeType } from '../informer/store/change.ts'
+import type { Change } from '../informer/store/change.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import {
@@ -39,9 +39,9 @@ import {
   type ArchiveCalls,
   type ArchivedKind,
   type KindState,
-  recordTypes,
 } from './archive-calls.ts'
 import { ArchiveError } from './archive-options.ts'
+import { maxRecords, WaitingBatch } from './waiting-batch.ts'
 
 export interface KindRecordingOptions {
   readonly calls: ArchiveCalls
@@ -64,11 +64,11 @@ export interface WaitingChanges {
 
 /** The most bytes that wait. */
 const maxWaitingBytes = 32 * 2 ** 20
-const maxRecords = 300
-const maxBatchBytes = 2 ** 20
 const gatherMs = 250
 /** A watch that was away for less is not told. */
 const awayMs = 1_000
+/** What was not written for so long counts as unknown. */
+const unknownMs = 2_000
 /** How long after its begin a watch may still send what it had. */
 const lateMs = 2_000
 /** How long a start waits for what the archive has of a kind. */
@@ -76,67 +76,8 @@ const openDeadlineMs = 2_500
 /** How long a resumption waits for what is not written yet. */
 const settleDeadlineMs = 5_000
 const pauses = { initialMs: 250, maxMs: 5_000 }
-/** What a record takes besides its text. */
-const recordBytes = 200
 /** Between two points where the work may pause. */
 const recordsPerStep = 8
-
-const places: Readonly<Record<ChangeType, number>> = {
-  ADDED: recordTypes.indexOf('ADDED'),
-  MODIFIED: recordTypes.indexOf('MODIFIED'),
-  DELETED: recordTypes.indexOf('REMOVED'),
-}
-
-/** What becomes an `ArchiveBatch`. */
-class Batch {
-  /** When the last change was seen: a change may be told late, and never before it was. */
-  timeMs: number
-  readonly afterMs: number | undefined
-  position: ResourceVersion
-  readonly keys: string[] = []
-  readonly uids: string[] = []
-  readonly types: number[] = []
-  /** The text of an event, or a row; `undefined`: no text. */
-  readonly states: (Uint8Array | HeldObject | undefined)[] = []
-  bytes = 0
-
-  constructor(timeMs: number, afterMs: number | undefined, position: ResourceVersion) {
-    this.timeMs = timeMs
-    this.afterMs = afterMs
-    this.position = position
-  }
-
-  get isFull(): boolean {
-    return this.keys.length >= maxRecords || this.bytes >= maxBatchBytes
-  }
-
-  add(
-    type: ChangeType,
-    key: string,
-    uid: string,
-    state: Uint8Array | HeldObject | undefined,
-  ): void {
-    this.#put(places[type], key, uid, state)
-  }
-
-  /** The batch with the records of some states. */
-  keeping(isKept: (state: Uint8Array | HeldObject) => boolean): Batch {
-    const kept = new Batch(this.timeMs, this.afterMs, this.position)
-    for (const [at, state] of this.states.entries()) {
-      if (state === undefined || !isKept(state)) continue
-      kept.#put(this.types[at] ?? 0, this.keys[at] ?? '', this.uids[at] ?? '', state)
-    }
-    return kept
-  }
-
-  #put(type: number, key: string, uid: string, state: Uint8Array | HeldObject | undefined): void {
-    this.keys.push(key)
-    this.uids.push(uid)
-    this.types.push(type)
-    this.states.push(state)
-    this.bytes += recordBytes + (state instanceof Uint8Array ? state.length : 0)
-  }
-}
 
 /** Numbers the lists of the process. */
 let lists = 0
@@ -157,16 +98,20 @@ export class KindRecording implements ArchivedResource {
   #mode: 'behind' | 'listing' | 'current' = 'behind'
   /** The position of the rows that the store begins with. */
   #basePosition: string | undefined
-  #open: Batch | undefined
+  #open: WaitingBatch | undefined
   #timer: NodeJS.Timeout | undefined
   /** Another process has written up to here since the store began with the archive's rows. */
   #writtenTo: ResourceVersion | undefined
   #again: PromiseWithResolvers<void> | undefined
   /** What is to be written, oldest first. */
-  #waiting: Batch[] = []
+  #waiting: WaitingBatch[] = []
   #wake: PromiseWithResolvers<void> | undefined
   /** The waits for the moment when nothing waits. */
   #idle: PromiseWithResolvers<void> | undefined
+  /** While it is behind: when the states before were last known. Absent: when the kind was last written. */
+  #knownMs: number | undefined
+  /** When the kind was last written before this process wrote it; 0: never, or it does not write it. */
+  #writtenMs = 0
   /** Since when the watch is away, in milliseconds since the epoch. */
   #awayMs: number | undefined
   /** What comes is late: the states before were known at this time. */
@@ -234,6 +179,18 @@ export class KindRecording implements ArchivedResource {
     const reached = await place.reached(position)
     const isOrdered = reached && compareResourceVersions(reached, position) !== undefined
     return { ...state, position, reached: isOrdered === true ? reached : undefined }
+  }
+
+  /**
+   * Since when the archive does not know what changes, in milliseconds since the epoch: what waits was not written for a
+   * while, the kind is to be compared, or the watch is away. `undefined`: it knows, or another process writes it.
+   */
+  get unknownSinceMs(): number | undefined {
+    const nowMs = Date.now()
+    const waiting = (this.#waiting[0] ?? this.#open)?.beginsMs ?? nowMs
+    const behind = this.#mode === 'current' ? nowMs : (this.#knownMs ?? this.#writtenMs)
+    const sinceMs = Math.min(waiting, behind, this.#awayMs ?? nowMs)
+    return this.#writtenMs > 0 && nowMs - sinceMs > unknownMs ? sinceMs : undefined
   }
 
   record(informer: SharedInformer): () => void {
@@ -331,7 +288,7 @@ export class KindRecording implements ArchivedResource {
     if (isList) this.#awayMs = undefined
     if (changes.length > maxRecords) {
       // One step is one batch, or a list.
-      this.#fallBehind()
+      this.#fallBehind(afterMs ?? nowMs)
       this.#wakeUp()
       return
     }
@@ -374,9 +331,9 @@ export class KindRecording implements ArchivedResource {
     if (batch.isFull) this.#seal()
   }
 
-  #begin(timeMs: number, afterMs: number | undefined, position: ResourceVersion): Batch {
+  #begin(timeMs: number, afterMs: number | undefined, position: ResourceVersion): WaitingBatch {
     this.#timer = setTimeout(() => this.#seal(), gatherMs).unref()
-    return new Batch(timeMs, afterMs, position)
+    return new WaitingBatch(timeMs, afterMs, position)
   }
 
   #seal(): void {
@@ -408,6 +365,7 @@ export class KindRecording implements ArchivedResource {
       this.#waiting.some(({ states }) => states.includes(undefined))
     ) {
       this.#fallBehind()
+      this.#knownMs = undefined
       return
     }
     const { waiting } = this.#options
@@ -427,13 +385,15 @@ export class KindRecording implements ArchivedResource {
     return resourceVersion(metadata.resourceVersion ?? '')
   }
 
-  /** Forgets what waits: a whole list comes next. */
-  #fallBehind(): void {
+  /** Forgets what waits: a whole list comes next. The states were known until the first change that is lost, or until `knownMs`. */
+  #fallBehind(knownMs: number = this.#awayMs ?? Date.now()): void {
     const { waiting } = this.#options
     clearTimeout(this.#timer)
     for (const batch of this.#waiting) waiting.bytes -= batch.bytes
-    for (const { keys } of [...this.#waiting, ...(this.#open ? [this.#open] : [])])
-      waiting.dropped += keys.length
+    const lost = [...this.#waiting, ...(this.#open ? [this.#open] : [])]
+    for (const { keys } of lost) waiting.dropped += keys.length
+    const [first] = lost
+    if (this.#mode === 'current') this.#knownMs = first?.afterMs ?? first?.beginsMs ?? knownMs
     this.#open = undefined
     this.#waiting = []
     this.#writtenTo = undefined
@@ -503,10 +463,11 @@ export class KindRecording implements ArchivedResource {
     if (informer?.hasSynced() !== true) return
     const { store } = informer
     const timeMs = Date.now()
-    let last = new Batch(timeMs, undefined, store.resourceVersion)
+    const begin = (): WaitingBatch => new WaitingBatch(timeMs, this.#knownMs, store.resourceVersion)
+    let last = begin()
     const parts = [last]
     for (const id of store.ids()) {
-      if (last.isFull) parts.push((last = new Batch(timeMs, undefined, store.resourceVersion)))
+      if (last.isFull) parts.push((last = begin()))
       last.add('ADDED', store.keyOf(id), store.uidOf(id), store.held(id))
     }
     this.#mode = 'listing'
@@ -518,6 +479,7 @@ export class KindRecording implements ArchivedResource {
       if (this.#stateNow !== 'listing') return
     }
     this.#mode = 'current'
+    this.#knownMs = undefined
     this.#backoff.restart()
   }
 
@@ -526,7 +488,7 @@ export class KindRecording implements ArchivedResource {
     return this.#mode
   }
 
-  async #write(batch: Batch, list?: ArchiveBatch['list']): Promise<void> {
+  async #write(batch: WaitingBatch, list?: ArchiveBatch['list']): Promise<void> {
     const { calls, place } = this.#options
     const texts = await this.#textsOf(batch)
     await this.#verified()
@@ -553,7 +515,7 @@ export class KindRecording implements ArchivedResource {
   }
 
   /** The texts of a batch, one after the other. Rows are written as text, in slices. */
-  async #textsOf({ states }: Batch): Promise<Pick<ArchiveBatch, 'ends' | 'bytes'>> {
+  async #textsOf({ states }: WaitingBatch): Promise<Pick<ArchiveBatch, 'ends' | 'bytes'>> {
     const texts: Uint8Array[] = []
     const write = function* (this: KindRecording): Generator<void, true> {
       for (const [at, state] of states.entries()) {
@@ -602,6 +564,7 @@ export class KindRecording implements ArchivedResource {
     const { known, held } = this.#register()
     this.#known = known
     this.#registered = held
+    this.#writtenMs = 0
   }
 
   /**
@@ -624,6 +587,7 @@ export class KindRecording implements ArchivedResource {
           if (state.isHeld) {
             // oxlint-disable-next-line no-await-in-loop -- it is known
             if ((await first.promise).position !== state.position) this.#skipTo(state)
+            this.#writtenMs = state.writtenMs || Date.now()
             return state
           }
         } catch {

@@ -7,8 +7,20 @@
 
 import { createHash } from 'node:crypto'
 import { type Archive, openArchive } from '../archive/archive.ts'
-import type { ArchiveCounts, ArchivedKind } from '../archive/archive-calls.ts'
-import { type ArchiveOptions, maskedField } from '../archive/archive-options.ts'
+import type {
+  ArchiveCounts,
+  ArchivedKind,
+  ArchiveGap,
+  ArchivePart,
+  ArchiveReads,
+  ChangesPage,
+  ChangesQuestion,
+  DifferencesQuestion,
+  KeptKind,
+  PastObject,
+  PastQuestion,
+} from '../archive/archive-calls.ts'
+import { type ArchiveOptions, maskedPaths } from '../archive/archive-options.ts'
 import { KindRecording, type WaitingChanges } from '../archive/kind-recording.ts'
 import type { ArchivedPlace, ArchiveOf } from '../cache/archived-resource.ts'
 import type { Kind } from '../graphql/model/kind.ts'
@@ -25,8 +37,7 @@ export type FormOf = (cluster: string, resource: ApiResource) => string | undefi
 const codecForm = 1
 const endDeadlineMs = 5_000
 
-export class Archiving implements AsyncDisposable {
-  /** Answers questions about the past. */
+export class Archiving implements ArchiveReads, AsyncDisposable {
   readonly archive: Archive
   readonly #options: ArchiveOptions
   readonly #recordings = new Map<string, KindRecording>()
@@ -48,6 +59,58 @@ export class Archiving implements AsyncDisposable {
   get counts(): ArchiveCounts {
     const counts = this.archive.counts()
     return { ...counts, dropped: counts.dropped + this.#waiting.dropped }
+  }
+
+  kinds(): Promise<readonly KeptKind[]> {
+    return this.archive.kinds()
+  }
+
+  onWritten(listener: () => void): () => void {
+    return this.archive.onWritten(listener)
+  }
+
+  async changes(question: ChangesQuestion): Promise<ChangesPage> {
+    const { parts, untilMs } = question
+    const page = await this.archive.changes(question)
+    return { ...page, gaps: [...page.gaps, ...this.#openGaps(parts, untilMs, page.gaps)] }
+  }
+
+  async differences(question: DifferencesQuestion): Promise<ChangesPage> {
+    const { parts, toMs } = question
+    const page = await this.archive.differences(question)
+    return { ...page, gaps: [...page.gaps, ...this.#openGaps(parts, toMs, page.gaps)] }
+  }
+
+  async objectAt(question: PastQuestion): Promise<PastObject> {
+    const { at } = question
+    const [gap] = 'timeMs' in at ? this.#openGaps([question], at.timeMs) : []
+    return gap === undefined ? await this.archive.objectAt(question) : { state: 'unknown', gap }
+  }
+
+  /** The times, until now, of which the archive does not know what has changed: see `KindRecording.unknownSinceMs`. */
+  #openGaps(
+    parts: readonly ArchivePart[],
+    untilMs: number = Infinity,
+    told: readonly ArchiveGap[] = [],
+  ): readonly ArchiveGap[] {
+    const open = told.filter(({ code, toMs }) => code === 'ARCHIVE_GAP' && toMs === undefined)
+    const toldOf = new Set(open.map((gap) => placeOf(gap)))
+    const gaps = new Map<string, ArchiveGap>()
+    for (const part of parts) {
+      const { cluster, group, resource } = part
+      const fromMs = this.#recordings.get(placeOf(part))?.unknownSinceMs
+      if (fromMs === undefined || fromMs >= untilMs || toldOf.has(placeOf(part))) continue
+      const gap = {
+        cluster,
+        group,
+        resource,
+        code: 'ARCHIVE_GAP',
+        fromMs,
+        toMs: undefined,
+      } as const
+      gaps.set(placeOf(part), gap)
+    }
+    return [...gaps.values()]
   }
 
   /** Why the gateway is not ready: what has to be written cannot be. */
@@ -151,10 +214,7 @@ export class Archiving implements AsyncDisposable {
 
   #kindOf(cluster: string, resource: ApiResource, serverForm: string): ArchivedKind {
     const { group, version, kind, namespaced } = resource
-    const masked = (this.#options.masked ?? [])
-      .map(maskedField)
-      .filter((one) => one.kind === kind || one.kind === `${group}/${kind}`)
-      .map(({ path }) => path)
+    const masked = maskedPaths(this.#options, { group, kind })
     const text = JSON.stringify([codecForm, version, kind, namespaced, masked, serverForm])
     const form = createHash('sha256').update(text).digest('base64url').slice(0, 22)
     const names = { cluster, group, version, kind, namespaced, resource: resource.resource }

@@ -175,7 +175,7 @@ export class SchemaServing {
     if (before !== undefined && !isReused) yield* this.history.followInSteps(before.schema, schema)
     if (signal.aborted) return
     // No pause from here on: operations see either the old or the new schema.
-    const now = serveBuilt(built, fleet, archiving?.archive)
+    const now = serveBuilt(built, fleet, archiving)
     this.#sdl = sdl
     this.#problems = problems
     this.#served = now

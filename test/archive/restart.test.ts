@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { SimulatorOptions, Storage } from 'informerql/simulator'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { needsPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { listsOf } from '../support/request-proxy.ts'
 import { type HeldBehind, resume, type Resumed } from '../gateway/resumed-subscription.ts'
 import { asked, changesOf, namesOf, podOf, RestartedGateway } from './restarted-gateway.ts'
@@ -21,11 +22,20 @@ const clusterOf = (uid: string, pods: readonly string[], writes = 0): SimulatorO
   },
 })
 
-describe('a gateway with an archive that starts again', () => {
+describe.each(['file', 'postgres'])('a gateway with an archive (%s) that starts again', (form) => {
   const uid = randomUUID()
+  const isFile = form === 'file'
+  let postgres: PostgresServer | undefined
   let world: RestartedGateway
-  beforeEach(async () => {
-    world = await RestartedGateway.start({}, clusterOf(uid, []))
+  beforeAll(async () => {
+    if (!isFile && !needsPostgres.skip) postgres = await startPostgres()
+  })
+  afterAll(() => postgres?.[Symbol.asyncDispose]())
+  beforeEach(async ({ skip }) => {
+    if (!isFile) skip(needsPostgres.skip)
+    const url = await postgres?.database()
+    const options = url === undefined ? {} : { archive: { url, kinds: ['pods', 'configMaps'] } }
+    world = await RestartedGateway.start(options, clusterOf(uid, []))
   })
   afterEach(() => world[Symbol.asyncDispose]())
 

@@ -11,6 +11,8 @@ export interface CutProxy extends AsyncDisposable {
   /** The same, and nothing listens any more, until {@link listen}. */
   readonly refuse: () => Promise<void>
   readonly listen: () => Promise<void>
+  /** Loses what the target answers from now on, until its connections are cut. */
+  readonly mute: () => void
   /** Keeps what is sent over its connections from now on, also over new ones, until {@link flow}. */
   readonly hang: () => void
   readonly flow: () => void
@@ -24,9 +26,11 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
     socket.once('close', () => sockets.delete(socket))
   }
   let isHanging = false
+  let isMute = false
   let kept: (() => void)[] = []
-  const pass = (from: Socket, to: Socket): void => {
+  const pass = (from: Socket, to: Socket, isAnswer: boolean): void => {
     from.on('data', (chunk) => {
+      if (isAnswer && isMute) return
       if (isHanging) kept.push(() => to.write(chunk))
       else to.write(chunk)
     })
@@ -45,8 +49,8 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
     }
     const outgoing = connect(proxy.target, '127.0.0.1')
     follow(outgoing)
-    pass(incoming, outgoing)
-    pass(outgoing, incoming)
+    pass(incoming, outgoing, false)
+    pass(outgoing, incoming, true)
   })
   let port = 0
   const listen = async (): Promise<void> => {
@@ -56,6 +60,7 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
   }
   await listen()
   const cut = (): void => {
+    isMute = false
     for (const socket of sockets) socket.destroy()
   }
   const refuse = async (): Promise<void> => {
@@ -70,6 +75,9 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
     cut,
     refuse,
     listen,
+    mute: () => {
+      isMute = true
+    },
     hang: () => {
       isHanging = true
     },

@@ -41,11 +41,20 @@ import {
   type ArchivePlace,
   maxMemoryArchiveBytes,
 } from '../archive-options.ts'
-import { behind, BatchWriter, type BatchOfKind, type WrittenKind } from './batch-writer.ts'
+import { behind, BatchWriter } from './batch-writer.ts'
+import { lost, unlessLost } from './bodies.ts'
 import { migrate, type Engine } from './engine.ts'
 import { Holders, holdMs, ofAnother } from './holders.ts'
 import { readableText } from './kept-state.ts'
-import { adopt, registered, textOf, unwritten } from './kind-rows.ts'
+import {
+  adopt,
+  type BatchOfKind,
+  registered,
+  remember,
+  textOf,
+  unwritten,
+  type WrittenKind,
+} from './kind-rows.ts'
 import { past } from './past.ts'
 import { openPostgres } from './postgres-engine.ts'
 import {
@@ -78,9 +87,10 @@ export async function openStore(
   events: StoreEvents,
 ): Promise<ArchiveStore> {
   const place = archivePlace(options.url)
-  const { keepMs, maxBytes } = { ...archiveDefaults, ...options }
+  const given = { ...archiveDefaults, ...options }
+  const { maxBytes } = given
   const kept = {
-    keepMs,
+    ...given,
     maxBytes: place.form === 'memory' ? Math.min(maxBytes, maxMemoryArchiveBytes) : maxBytes,
   }
   const engine = await engineAt(place, kept.maxBytes, events)
@@ -108,9 +118,12 @@ async function engineAt(
   return openSqliteFile(place.path, maxBytes, warn)
 }
 
+type StoreOptions = Required<Pick<ArchiveOptions, 'keepMs' | 'maxBytes'>> &
+  Pick<ArchiveOptions, 'masked'>
+
 class ArchiveStore implements ArchiveCalls {
   readonly #place: ArchivePlace
-  readonly #kept: { readonly keepMs: number; readonly maxBytes: number }
+  readonly #options: StoreOptions
   readonly #events: StoreEvents
   readonly #writer = new BatchWriter(16 * 2 ** 20)
   readonly #kinds = new Map<number, WrittenKind>()
@@ -123,20 +136,17 @@ class ArchiveStore implements ArchiveCalls {
   #writing: Promise<void> | undefined
   #forgetting: Promise<void> | undefined
   #isFailing = false
+  /** Whether the last transaction failed. Its commit may have been done all the same, and its answer lost. */
+  #isDoubtful = false
   /** Clusters that another process holds, and until when they are not asked for again (`performance.now()`). */
   readonly #parkedUntilMs = new Map<string, number>()
   #bytesSinceForgetting = 0
   readonly #timers: NodeJS.Timeout[] = []
 
-  constructor(
-    place: ArchivePlace,
-    engine: Engine,
-    kept: { readonly keepMs: number; readonly maxBytes: number },
-    events: StoreEvents,
-  ) {
+  constructor(place: ArchivePlace, engine: Engine, options: StoreOptions, events: StoreEvents) {
     this.#place = place
     this.#engine = engine
-    this.#kept = kept
+    this.#options = options
     this.#events = events
     this.#holders = place.form === 'postgres' ? new Holders() : undefined
   }
@@ -219,7 +229,11 @@ class ArchiveStore implements ArchiveCalls {
     resourceVersion: string,
     limit: number,
   ): Promise<readonly ResumedChange[] | undefined> {
-    return this.#ask((engine) => changesSince(engine, this.#writer, kind, resourceVersion, limit))
+    return this.#ask(async (engine) => {
+      const since = changesSince(engine, this.#writer, kind, resourceVersion, limit)
+      const found = await unlessLost(since)
+      return found === lost ? undefined : found
+    })
   }
 
   kinds(): Promise<readonly KeptKind[]> {
@@ -237,15 +251,15 @@ class ArchiveStore implements ArchiveCalls {
   }
 
   changes(question: ChangesQuestion): Promise<ChangesPage> {
-    return this.#ask((engine) => past(engine).changes(question))
+    return this.#ask((engine) => past(engine, this.#options).changes(question))
   }
 
   objectAt(question: PastQuestion): Promise<PastObject> {
-    return this.#ask((engine) => past(engine).objectAt(question))
+    return this.#ask((engine) => past(engine, this.#options).objectAt(question))
   }
 
   differences(question: DifferencesQuestion): Promise<ChangesPage> {
-    return this.#ask((engine) => past(engine).differences(question))
+    return this.#ask((engine) => past(engine, this.#options).differences(question))
   }
 
   state(): Promise<ArchiveState> {
@@ -359,9 +373,16 @@ class ArchiveStore implements ArchiveCalls {
       }
       const engine = this.#engine
       try {
-        await this.#write(await this.prepare(), works)
+        const prepared = await this.prepare()
+        if (this.#isDoubtful) {
+          await this.#acknowledge(prepared)
+          this.#isDoubtful = false
+          continue
+        }
+        await this.#write(prepared, works)
         retryMs = firstRetryMs
       } catch (error) {
+        this.#isDoubtful = true
         this.#writer.forget()
         const failure = error instanceof ArchiveError ? error : await this.#failed(engine, error)
         if (failure.code !== 'ARCHIVE_UNREACHABLE') {
@@ -378,6 +399,23 @@ class ArchiveStore implements ArchiveCalls {
     }
     // In the same turn in which nothing waited: a batch that comes later begins anew.
     this.#writing = undefined
+  }
+
+  /** Ends the batches that a transaction has written, though it seemed to fail: written once more, they would be told twice. */
+  async #acknowledge(engine: Engine): Promise<void> {
+    for (const kind of new Set(this.#queue.map((work) => work.kind))) {
+      const [row] = await engine.rows('SELECT position, written FROM kinds WHERE id = $1', [
+        kind.id,
+      ])
+      const [position, writtenMs] = [textOf(row?.['position']), Number(row?.['written'])]
+      if (position === kind.position && writtenMs === kind.writtenMs) continue
+      const own = this.#queue.filter((work) => work.kind === kind)
+      const isLast = ({ batch }: Waiting) =>
+        batch.position === position && batch.timeMs === writtenMs
+      const done = own.slice(0, own.findIndex(isLast) + 1)
+      for (const { batch } of done) remember(kind, batch)
+      this.#end(done, undefined)
+    }
   }
 
   async #prolong(): Promise<void> {
@@ -409,7 +447,7 @@ class ArchiveStore implements ArchiveCalls {
     this.#end(based, undefined)
     this.#events.wrote(written)
     this.#bytesSinceForgetting += written.bytes
-    if (this.#bytesSinceForgetting > this.#kept.maxBytes / 64) this.#forget()
+    if (this.#bytesSinceForgetting > this.#options.maxBytes / 64) this.#forget()
   }
 
   /** Those of the batches whose clusters this process holds. */
@@ -498,7 +536,7 @@ class ArchiveStore implements ArchiveCalls {
     if (this.#engine !== engine) return
     await engine.close()
     if (this.#place.form === 'file') putAside(this.#place.path, this.#events.warn)
-    const anew = await engineAt(this.#place, this.#kept.maxBytes, this.#events)
+    const anew = await engineAt(this.#place, this.#options.maxBytes, this.#events)
     this.#engine = anew
     this.#writer.forget()
     this.#prepared = migrate(anew).then(() =>
@@ -519,9 +557,9 @@ class ArchiveStore implements ArchiveCalls {
       this.#kinds.has(id) || this.#holders?.holds(cluster) === false
     const { signal } = this.#closing
     this.#forgetting = this.#ask(async (engine) => {
-      const bytes = await forgetOld(engine, { ...this.#kept, isFull }, isInUse, signal)
+      const bytes = await forgetOld(engine, { ...this.#options, isFull }, isInUse, signal)
       if (this.#holders !== undefined)
-        await engine.transaction((statements) => forgetPublished(statements, this.#kept.keepMs))
+        await engine.transaction((statements) => forgetPublished(statements, this.#options.keepMs))
       return bytes
     })
       .then(this.#events.bytes, () => undefined)

@@ -6,27 +6,10 @@
 
 import type { ArchiveBatch, ArchivedKind } from '../archive-calls.ts'
 import { ArchiveError } from '../archive-options.ts'
-import { packedText, unpacked } from './bodies.ts'
+import { lost, packedText, unlessLost, unpacked } from './bodies.ts'
 import type { SqlRow, SqlValue, Statements, Transaction } from './engine.ts'
-import { keptChange, keptState, type KeptChange } from './kept-state.ts'
-
-/** A kind that is written. */
-export interface WrittenKind {
-  readonly id: number
-  archived: ArchivedKind
-  position: string | undefined
-  incarnation: string
-  writtenMs: number
-  /** Since when all changes are known; `undefined`: there was no whole list yet. */
-  beginsMs: number | undefined
-  /** The keys that the parts of a list have named until now. */
-  list: { readonly number: number; readonly named: Set<string> } | undefined
-}
-
-export interface BatchOfKind {
-  readonly kind: WrittenKind
-  readonly batch: ArchiveBatch
-}
+import { type BatchOfKind, remember, type WrittenKind, writtenAfter } from './kind-rows.ts'
+import { keptChange, keptState, type KeptChange, lostChange } from './kept-state.ts'
 
 /** What a transaction wrote. `bytes`: of the changes. */
 export interface Written {
@@ -37,7 +20,8 @@ export interface Written {
 }
 
 interface State {
-  readonly text: string
+  /** `undefined`: it is damaged. */
+  readonly text: string | undefined
   readonly uid: string
   readonly version: string
   /** What its row counts. */
@@ -132,7 +116,9 @@ export class BatchWriter {
     if (before !== undefined && !isSame) await this.#remove(statements, rows, work, key, '')
     // The first list tells what there is, not what happened.
     if (kind.beginsMs !== undefined) {
-      const change = keptChange(kind.archived, isSame ? before.text : undefined, after)
+      const isLost = isSame && before.text === undefined
+      const known = isSame ? before.text : undefined
+      const change = isLost ? lostChange : keptChange(kind.archived, known, after)
       const type = isSame ? modified : added
       if (change !== undefined) {
         await this.#change(statements, rows, work, key, type, after.uid, after.version, change)
@@ -173,7 +159,8 @@ export class BatchWriter {
     const before = rows.states.get(place)
     if (before === undefined) return
     const last = text === '' ? undefined : keptState(kind.archived, text)
-    const change = keptChange(kind.archived, before.text, undefined)
+    const isLost = before.text === undefined
+    const change = isLost ? lostChange : keptChange(kind.archived, before.text, undefined)
     if (change !== undefined) {
       const version = last?.version ?? before.version
       await this.#change(statements, rows, work, key, removed, before.uid, version, change)
@@ -288,8 +275,10 @@ export class BatchWriter {
         for (const row of rows) {
           const labels = String(row['labels'])
           const body = row['body'] as Uint8Array
+          const text = await unlessLost(this.text(statements, row))
           states.set(placeOf(kind, keyOf(row)), {
-            text: await this.text(statements, row),
+            // The object of a damaged row is written anew, and nothing leads back from it.
+            text: text === lost ? undefined : text,
             uid: String(row['uid']),
             version: String(row['version']),
             bytes: body.length + labels.length + rowBytes,
@@ -452,20 +441,6 @@ async function endList(
   )
 }
 
-function remember(kind: WrittenKind, batch: ArchiveBatch): void {
-  kind.position = batch.list === undefined ? (batch.position ?? kind.position) : batch.position
-  kind.incarnation = batch.incarnation
-  kind.writtenMs = writtenAfter(kind, batch)
-  if (batch.list?.isLast !== true) return
-  kind.beginsMs ??= batch.timeMs
-  kind.list = undefined
-}
-
-/** Before the last part of a list nothing newer is known of the whole kind. */
-function writtenAfter(kind: WrittenKind, batch: ArchiveBatch): number {
-  return batch.list?.isLast === false ? kind.writtenMs : batch.timeMs
-}
-
 /** Of a list before its last part: none, since its rows are of two moments. */
 function positionAfter(works: readonly BatchOfKind[], kind: WrittenKind): string | undefined {
   const own = works.filter((work) => work.kind === kind)
@@ -527,12 +502,12 @@ class StateCache {
   }
 
   set(place: string, state: State | undefined): void {
-    this.#bytes -= this.#states.get(place)?.text.length ?? 0
+    this.#bytes -= this.#states.get(place)?.text?.length ?? 0
     this.#states.delete(place)
     if (state === undefined) return
     this.#states.set(place, state)
-    this.#bytes += state.text.length
-    for (const [oldest, { text }] of this.#states) {
+    this.#bytes += state.text?.length ?? 0
+    for (const [oldest, { text = '' }] of this.#states) {
       if (this.#bytes <= this.#maxBytes) break
       this.#states.delete(oldest)
       this.#bytes -= text.length

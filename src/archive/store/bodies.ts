@@ -11,6 +11,18 @@ const checksumBytes = 4
 /** A text that is not what was written. */
 export class DamagedTextError extends Error {}
 
+/** In place of what a damaged text would have said. */
+export const lost: unique symbol = Symbol('lost')
+
+export async function unlessLost<T>(reading: Promise<T>): Promise<T | typeof lost> {
+  try {
+    return await reading
+  } catch (error) {
+    if (error instanceof DamagedTextError) return lost
+    throw error
+  }
+}
+
 export function packedText(text: string, dictionary: Uint8Array | undefined): Uint8Array {
   const bytes = Buffer.from(text)
   const checksum = Buffer.alloc(checksumBytes)

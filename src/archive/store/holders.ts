@@ -84,6 +84,12 @@ export class Holders {
   }
 }
 
+/** The clusters that some process writes. */
+export async function heldClusters(statements: Statements): Promise<ReadonlySet<string>> {
+  const rows = await statements.rows(`SELECT cluster FROM holders WHERE until >= ${now}`)
+  return new Set(rows.map((row) => String(row['cluster'])))
+}
+
 export function ofAnother(cluster: string): ArchiveError {
   return new ArchiveError(
     'ARCHIVE_HELD',

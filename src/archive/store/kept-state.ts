@@ -13,6 +13,7 @@ import { lastAppliedAnnotation } from '../../kubernetes/object.ts'
 import { type Fields, fieldsOf, textOf } from '../../kubernetes/fields.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { type ArchivedKind, type FieldDifference, maxFields } from '../archive-calls.ts'
+import { DamagedTextError } from './bodies.ts'
 import { changedFields, parsed, shown, type Undo, undone, undoOf } from './differences.ts'
 import { entriesOf, lineOf, managerOf } from './managers.ts'
 import {
@@ -65,6 +66,8 @@ interface Detail {
   readonly before?: object
   /** Of an addition: the state after. */
   readonly added?: object
+  /** Whether the state before was damaged, so that nothing leads back from here. */
+  readonly isLost?: true
 }
 
 /** Values that are nested deeper are `null`: nothing below could be compared, or written as JSON. */
@@ -119,6 +122,15 @@ function pruned(value: unknown, depth: number): unknown {
   if (depth === maxDepth) return null
   const members = Object.entries(value).map(([name, one]) => [name, pruned(one, depth + 1)])
   return Object.fromEntries(members) as unknown
+}
+
+/** What is written of an object whose row was damaged: it may have changed, and what was before is not known. */
+export const lostChange: KeptChange = {
+  manager: null,
+  paths: columnOf([]),
+  fieldCount: 0,
+  whole: 1,
+  detail: JSON.stringify({ fields: [], isLost: true } satisfies Detail),
 }
 
 /** How often, of changes, the whole state before is kept. */
@@ -195,9 +207,10 @@ function partsOf(text: string): readonly [json: string, line: string] {
   return end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)]
 }
 
-/** The kept state before a change, from the one after it; `undefined`: there was none. */
+/** The kept state before a change, from the one after it; `undefined`: there was none. Throws {@link DamagedTextError}. */
 export function stateBefore(after: string | undefined, detail: string): string | undefined {
-  const { added, before, undo } = parsed(detail) as Detail
+  const { added, before, undo, isLost } = parsed(detail) as Detail
+  if (isLost === true) throw new DamagedTextError('the state before was damaged')
   if (added !== undefined) return undefined
   if (before !== undefined || undo === undefined) return JSON.stringify(before ?? null)
   return JSON.stringify(undone(parsed(partsOf(after ?? 'null')[0]), undo))

@@ -1,8 +1,25 @@
 /* The rows of kinds: how one is made, and what the writer takes from it. */
 
-import type { ArchivedKind } from '../archive-calls.ts'
-import type { WrittenKind } from './batch-writer.ts'
+import type { ArchiveBatch, ArchivedKind } from '../archive-calls.ts'
 import type { SqlRow, Statements } from './engine.ts'
+
+/** A kind that is written. */
+export interface WrittenKind {
+  readonly id: number
+  archived: ArchivedKind
+  position: string | undefined
+  incarnation: string
+  writtenMs: number
+  /** Since when all changes are known; `undefined`: there was no whole list yet. */
+  beginsMs: number | undefined
+  /** The keys that the parts of a list have named until now. */
+  list: { readonly number: number; readonly named: Set<string> } | undefined
+}
+
+export interface BatchOfKind {
+  readonly kind: WrittenKind
+  readonly batch: ArchiveBatch
+}
 
 export const unwritten = {
   position: undefined,
@@ -71,4 +88,19 @@ export function adopt(kind: WrittenKind, row: SqlRow): void {
 
 export function textOf(value: SqlRow[string] | undefined): string | undefined {
   return value === null || value === undefined ? undefined : String(value)
+}
+
+/** What is known of a kind once a batch is written. */
+export function remember(kind: WrittenKind, batch: ArchiveBatch): void {
+  kind.position = batch.list === undefined ? (batch.position ?? kind.position) : batch.position
+  kind.incarnation = batch.incarnation
+  kind.writtenMs = writtenAfter(kind, batch)
+  if (batch.list?.isLast !== true) return
+  kind.beginsMs ??= batch.timeMs
+  kind.list = undefined
+}
+
+/** Before the last part of a list nothing newer is known of the whole kind. */
+export function writtenAfter(kind: WrittenKind, batch: ArchiveBatch): number {
+  return batch.list?.isLast === false ? kind.writtenMs : batch.timeMs
 }

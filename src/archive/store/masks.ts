@@ -11,8 +11,8 @@ import { KeyedHash } from '../../lib/keyed-hash.ts'
 import { type Fields, fieldsOf, ownValue } from '../../kubernetes/fields.ts'
 import { lastAppliedAnnotation } from '../../kubernetes/object.ts'
 import { escaped } from '../../kubernetes/field-changes.ts'
-import type { ArchivedKind } from '../archive-calls.ts'
-import { edited, stepsOf } from './paths.ts'
+import type { ArchivedKind, FieldDifference } from '../archive-calls.ts'
+import { edited, isWithin, stepsOf } from './paths.ts'
 
 /** How a mark begins. */
 const begin = '\u0000m'
@@ -43,10 +43,7 @@ export function masked(
   const hide = (value: unknown, path: string): string =>
     `${begin}${run}.${keyed.of(JSON.stringify([uid, path, value])).slice(0, 22)}`
   let kept: unknown = object
-  const patterns = [
-    ...paths.map(stepsOf),
-    ...copies.map((name) => ['metadata', 'annotations', name]),
-  ]
+  const patterns = patternsOf(paths)
   if (keysOnly) {
     const untold = `${begin}.${String(resourceVersion).replaceAll(/\W/g, '')}`
     const data = Object.fromEntries(keys.map((key) => [key, untold]))
@@ -62,6 +59,36 @@ export function masked(
   }
   for (const steps of patterns) kept = edited(kept, steps, hide)
   return kept as object
+}
+
+function patternsOf(paths: readonly string[]): (readonly string[])[] {
+  return [...paths.map(stepsOf), ...copies.map((name) => ['metadata', 'annotations', name])]
+}
+
+/** An object as readers get it. Rows from before a place was masked still have its value. */
+export function withheld(paths: readonly string[], object: unknown): unknown {
+  if (paths.length === 0) return object
+  return patternsOf(paths).reduce((value, steps) => edited(value, steps, () => null), object)
+}
+
+/** The same of fields. */
+export function withheldFields(
+  paths: readonly string[],
+  fields: readonly FieldDifference[],
+): readonly FieldDifference[] {
+  if (paths.length === 0) return fields
+  const patterns = patternsOf(paths)
+  return fields.map((field) => {
+    const { path, before, after } = field
+    if (isWithin(path, patterns)) return { path, before: null, after: null, masked: true }
+    const steps = stepsOf(path)
+    const inner = patterns
+      .filter((pattern) => steps.every((step, at) => pattern[at] === '*' || pattern[at] === step))
+      .map((pattern) => pattern.slice(steps.length))
+    const hidden = (value: unknown): unknown =>
+      inner.reduce((rest, pattern) => edited(rest, pattern, () => null), value)
+    return { ...field, before: hidden(before), after: hidden(after) }
+  })
 }
 
 /** The keys of `data` that the managers of an object own; `undefined`: there are none. */
@@ -95,9 +122,11 @@ export function isUntold(value: unknown): boolean {
   return isMark(value) && value.startsWith(`${begin}.`)
 }
 
-/** Whether two values differ as far as can be told: marks of different processes do not say. */
+/** Whether it cannot be told if two values differ: of marks of different processes, and where a place is masked since. */
 export function areUnknown(before: unknown, after: unknown): boolean {
-  if (!isMark(before) || !isMark(after)) return false
+  if (!isMark(before) && !isMark(after)) return false
+  if (!isMark(before) || !isMark(after))
+    return (before ?? null) !== null && (after ?? null) !== null
   const [one, other] = [before, after].map((mark) => mark.slice(0, mark.indexOf('.')))
   return one !== other || one === begin
 }

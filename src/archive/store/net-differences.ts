@@ -14,6 +14,7 @@ import {
   type FieldDifference,
   maxFields,
 } from '../archive-calls.ts'
+import { lost, unlessLost } from './bodies.ts'
 import { changedFields, parsed, shown } from './differences.ts'
 import type { SqlRow } from './engine.ts'
 import { readableFields } from './kept-state.ts'
@@ -57,7 +58,7 @@ export async function netDifferences(
   reader: PastReader,
   { parts, fromMs, toMs = Number.MAX_SAFE_INTEGER, after, limit }: DifferencesQuestion,
 ): Promise<ChangesPage> {
-  const asked = await askedKinds(reader.engine, parts)
+  const asked = await askedKinds(reader, parts)
   const gaps: ArchiveGap[] = [...asked.gaps]
   const changes: ArchivedChange[] = []
   const cursor = after === undefined ? undefined : (JSON.parse(after) as Cursor)
@@ -86,7 +87,10 @@ export async function netDifferences(
       if (budget.objects <= 0) return page(last ?? firstOf(kind))
       budget.objects -= 1
       const isHalf = from?.[5] === true && key === keyOf({ namespace: from[3], name: from[4] })
-      const rows = await netChanges(reader, kind, key, times)
+      const found = await unlessLost(netChanges(reader, kind, key, times))
+      if (found === lost)
+        gaps.push(gapOf(kind, 'ARCHIVE_GAP', times.fromMs, Math.min(times.toMs, Date.now())))
+      const rows = found === lost ? [] : found
       for (const [place, row] of rows.entries()) {
         if (isHalf && place === 0) continue
         if (changes.length === limit) return page(last ?? firstOf(kind))

@@ -35,17 +35,23 @@ export interface AskedKinds {
 /** More clusters are cheaper to read as all of them. */
 const maxClusters = 100
 
+interface KindSource {
+  readonly engine: Statements
+  /** The paths whose values are withheld, of rows from before they were masked, too. */
+  readonly maskedOf: (kind: { readonly group: string; readonly kind: string }) => readonly string[]
+}
+
 export async function askedKinds(
-  statements: Statements,
+  { engine, maskedOf }: KindSource,
   parts: readonly ArchivePart[],
 ): Promise<AskedKinds> {
   const clusters = [...new Set(parts.map(({ cluster }) => cluster))]
   const isFew = clusters.length <= maxClusters
-  const rows = await statements.rows(
+  const rows = await engine.rows(
     `SELECT * FROM kinds${isFew ? ` WHERE cluster IN (${places(clusters, 1)})` : ''}`,
     isFew ? clusters : [],
   )
-  const byName = new Map(rows.map((row) => [nameOf(kindIn(row)), row]))
+  const byName = new Map(rows.map((row) => [nameOf(kindIn(row, () => [])), row]))
   const kinds = new Map<number, PastKind & { readonly parts: AskedPart[] }>()
   const gaps = new Map<string, ArchiveGap>()
   for (const part of parts) {
@@ -57,7 +63,7 @@ export async function askedKinds(
       continue
     }
     const id = Number(row['id'])
-    const kind = kinds.get(id) ?? { id, ...pastKind(row), parts: [] }
+    const kind = kinds.get(id) ?? { id, ...pastKind(row, maskedOf), parts: [] }
     kinds.set(id, kind)
     const { namespaces, keys, uids } = part
     kind.parts.push({ namespaces: setOf(namespaces), keys: setOf(keys), uids: setOf(uids) })
@@ -79,24 +85,28 @@ function nameOf({ cluster, group, resource }: Pick<ArchivePart, 'cluster' | 'gro
   return JSON.stringify([cluster, group, resource])
 }
 
-function kindIn(row: SqlRow): ArchivedKind {
+function kindIn(row: SqlRow, maskedOf: KindSource['maskedOf']): ArchivedKind {
+  const [group, kind] = [String(row['api_group']), String(row['kind'])]
   return {
     cluster: String(row['cluster']),
-    group: String(row['api_group']),
+    group,
     resource: String(row['resource']),
     version: String(row['version']),
-    kind: String(row['kind']),
+    kind,
     namespaced: Number(row['namespaced']) === 1,
     form: String(row['form']),
-    // What is read was masked when it was written.
+    // Of Secrets, no values were written.
     keysOnly: false,
-    masked: [],
+    masked: maskedOf({ group, kind }),
   }
 }
 
-function pastKind(row: SqlRow): Pick<PastKind, 'archived' | 'beginsMs' | 'writtenMs' | 'position'> {
+function pastKind(
+  row: SqlRow,
+  maskedOf: KindSource['maskedOf'],
+): Pick<PastKind, 'archived' | 'beginsMs' | 'writtenMs' | 'position'> {
   return {
-    archived: kindIn(row),
+    archived: kindIn(row, maskedOf),
     beginsMs: numberIn(row['begins']),
     writtenMs: Number(row['written']),
     position: row['position'] === null ? undefined : String(row['position']),

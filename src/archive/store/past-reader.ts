@@ -6,22 +6,27 @@
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import {
   type ArchivedChange,
+  type ArchivedKind,
   type FieldDifference,
   recordTypes,
   type RecordType,
 } from '../archive-calls.ts'
+import { type ArchiveOptions, maskedPaths } from '../archive-options.ts'
 import { unpackedText } from './bodies.ts'
 import { idsWithin } from './change-rows.ts'
 import type { Engine, SqlRow, SqlValue } from './engine.ts'
 import { stateBefore } from './kept-state.ts'
+import { withheldFields } from './masks.ts'
 import { numberIn, type PastKind } from './past-kinds.ts'
 
 export class PastReader {
   readonly engine: Engine
+  readonly maskedOf: (kind: Pick<ArchivedKind, 'group' | 'kind'>) => readonly string[]
   readonly #dictionaries = new Map<number, Uint8Array>()
 
-  constructor(engine: Engine) {
+  constructor(engine: Engine, options: Pick<ArchiveOptions, 'masked'>) {
     this.engine = engine
+    this.maskedOf = (kind) => maskedPaths(options, kind)
   }
 
   /** The text of a row's packed column. */
@@ -123,7 +128,7 @@ export function changeOf(
     uid: String(row['uid']),
     resourceVersion: String(row['version']),
     manager: manager === null || manager === undefined ? undefined : String(manager),
-    fields,
+    fields: withheldFields(kind.archived.masked, fields),
     fieldCount: Number(row['field_count'] ?? fields.length),
     repeats: 1,
     ...own,

@@ -16,10 +16,14 @@ import type {
   PastObject,
   PastQuestion,
 } from '../archive-calls.ts'
+import { lost, unlessLost } from './bodies.ts'
+import type { ArchiveOptions } from '../archive-options.ts'
 import { type ChangeFilter, changeRows } from './change-rows.ts'
 import { parsed } from './differences.ts'
 import type { Engine, SqlRow } from './engine.ts'
 import { fieldsIn, pathsOfDetail, readableText } from './kept-state.ts'
+import { withheld } from './masks.ts'
+import { heldClusters } from './holders.ts'
 import { netDifferences } from './net-differences.ts'
 import { askedKinds, gapOf, gapsOf, isAsked, numberIn, type PastKind } from './past-kinds.ts'
 import { changeOf, keyOf, ofObject, PastReader, placeOf, typeOf } from './past-reader.ts'
@@ -28,8 +32,11 @@ import { isWithin, manyPaths, pathsIn, stepsOf } from './paths.ts'
 const readers = new WeakMap<Engine, PastReader>()
 
 /** The questions about the past. */
-export function past(engine: Engine): Pick<ArchiveCalls, 'changes' | 'objectAt' | 'differences'> {
-  const reader = readers.get(engine) ?? new PastReader(engine)
+export function past(
+  engine: Engine,
+  options: Pick<ArchiveOptions, 'masked'>,
+): Pick<ArchiveCalls, 'changes' | 'objectAt' | 'differences'> {
+  const reader = readers.get(engine) ?? new PastReader(engine, options)
   readers.set(engine, reader)
   return {
     changes: (question) => changes(reader, question),
@@ -41,7 +48,7 @@ export function past(engine: Engine): Pick<ArchiveCalls, 'changes' | 'objectAt' 
 async function changes(reader: PastReader, question: ChangesQuestion): Promise<ChangesPage> {
   const { engine } = reader
   const { sinceMs, untilMs, following, limit } = question
-  const asked = await askedKinds(engine, question.parts)
+  const asked = await askedKinds(reader, question.parts)
   const folds: Fold[] = []
   let end: string | undefined
   let hasMore = false
@@ -79,6 +86,7 @@ async function changes(reader: PastReader, question: ChangesQuestion): Promise<C
       ...asked.gaps,
       ...beginnings(asked.kinds, sinceMs, following),
       ...(await gapsOf(engine, asked.kinds, sinceMs ?? 0, untilMs ?? Number.MAX_SAFE_INTEGER)),
+      ...(await unwrittenGaps(engine, asked.kinds, untilMs)),
     ],
   }
 }
@@ -107,9 +115,9 @@ async function foldedChange(
   { newest, oldest, count }: Fold,
 ): Promise<ArchivedChange> {
   const kind = kinds.get(Number(newest['kind_id'])) as PastKind
-  let fields = fieldsIn(kind.archived, await reader.text(newest, 'detail'))
+  let fields = fieldsIn(kind.archived, await detailOf(reader, newest))
   if (count > 1) {
-    const former = fieldsIn(kind.archived, await reader.text(oldest, 'detail'))
+    const former = fieldsIn(kind.archived, await detailOf(reader, oldest))
     fields = fields.map((field, at) => {
       const before = former[at]?.before
       const isBack = JSON.stringify(before) === JSON.stringify(field.after)
@@ -117,6 +125,12 @@ async function foldedChange(
     })
   }
   return changeOf(kind, keyOf(newest), newest, fields, { repeats: count })
+}
+
+/** The detail of a change; of a damaged one, that it has no fields. */
+async function detailOf(reader: PastReader, row: SqlRow): Promise<string> {
+  const text = await unlessLost(reader.text(row, 'detail'))
+  return text === lost ? '{"fields":[]}' : text
 }
 
 /** What SQL does not say of a row exactly: whether the caller asked about the object, and about its paths. */
@@ -134,9 +148,22 @@ async function filterOf(
     if (patterns === undefined) return true
     const column = String(row['paths'])
     const found =
-      column === manyPaths ? pathsOfDetail(await reader.text(row, 'detail')) : pathsIn(column)
+      column === manyPaths ? pathsOfDetail(await detailOf(reader, row)) : pathsIn(column)
     return found.some((path) => isWithin(path, patterns))
   }
+}
+
+/** Kinds of clusters that no process writes at present, where processes share a database: since they were written last. */
+async function unwrittenGaps(
+  engine: Engine,
+  kinds: ReadonlyMap<number, PastKind>,
+  untilMs: number = Infinity,
+): Promise<readonly ArchiveGap[]> {
+  if (engine.dialect === 'sqlite') return []
+  const held = await heldClusters(engine)
+  return [...kinds.values()]
+    .filter(({ archived, writtenMs }) => !held.has(archived.cluster) && writtenMs < untilMs)
+    .map((kind) => gapOf(kind, 'ARCHIVE_GAP', kind.writtenMs, undefined))
 }
 
 /** Where a question begins before the archive does. */
@@ -156,7 +183,7 @@ function beginnings(
 
 async function objectAt(reader: PastReader, question: PastQuestion): Promise<PastObject> {
   const { key, at, uid } = question
-  const { kinds, gaps } = await askedKinds(reader.engine, [question])
+  const { kinds, gaps } = await askedKinds(reader, [question])
   const [kind] = kinds.values()
   const [missing] = gaps
   if (missing !== undefined) return { state: 'unknown', gap: missing }
@@ -172,10 +199,16 @@ async function objectAt(reader: PastReader, question: PastQuestion): Promise<Pas
   if ('gap' in found) return { state: 'unknown', gap: found.gap }
   const { change } = found
   const isGone = change !== undefined && typeOf(change) === 'REMOVED'
-  const state = isGone ? undefined : await reader.stateAfter(kind, key, Number(change?.['id'] ?? 0))
+  const id = Number(change?.['id'] ?? 0)
+  const state = isGone ? undefined : await unlessLost(reader.stateAfter(kind, key, id))
+  if (state === lost) return { state: 'unknown', gap: await lostGap(reader, kind, key, change) }
   if (state === undefined) return { state: 'absent' }
-  const text = readableText(state)
-  const object = parsed(text) as { readonly metadata: Readonly<Record<string, unknown>> }
+  const kept = readableText(state)
+  const { masked } = kind.archived
+  const object = withheld(masked, parsed(kept)) as {
+    readonly metadata: Readonly<Record<string, unknown>>
+  }
+  const text = masked.length === 0 ? kept : JSON.stringify(object)
   if (uid !== undefined && object.metadata['uid'] !== uid) return { state: 'absent' }
   const sinceMs = Math.max(Number(change?.['time'] ?? beginsMs), found.gapEndsMs)
   if (found.version === undefined || object.metadata['resourceVersion'] === found.version) {
@@ -183,6 +216,18 @@ async function objectAt(reader: PastReader, question: PastQuestion): Promise<Pas
   }
   const metadata = { ...fieldsOf(object.metadata), resourceVersion: found.version }
   return { state: 'found', text: JSON.stringify({ ...object, metadata }), sinceMs }
+}
+
+/** The time in which a state is not known, since what leads back to it is damaged. */
+async function lostGap(
+  reader: PastReader,
+  kind: PastKind,
+  key: string,
+  change: SqlRow | undefined,
+): Promise<ArchiveGap> {
+  const next = await reader.changeBehind(kind, key, Number(change?.['id'] ?? 0))
+  const fromMs = numberIn(change?.['time']) ?? kind.beginsMs
+  return gapOf(kind, 'ARCHIVE_GAP', fromMs, numberIn(next?.['time']))
 }
 
 /** The change that made a state, or what is not known of it. */
@@ -261,8 +306,8 @@ async function changeAtVersion(
     const isNewest = change === rows[0] && row?.['version'] === version
     return { change, version: isNewest ? undefined : String(change['version']), gapEndsMs: 0 }
   }
-  const oldest = await reader.stateAfter(kind, key, 0)
-  const since = oldest === undefined ? undefined : versionIn(oldest)
+  const oldest = await unlessLost(reader.stateAfter(kind, key, 0))
+  const since = oldest === undefined || oldest === lost ? undefined : versionIn(oldest)
   if (asked !== undefined && since !== undefined && since <= asked) {
     return { change: undefined, version: undefined, gapEndsMs: 0 }
   }

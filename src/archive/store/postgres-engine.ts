@@ -34,6 +34,8 @@ const deadlines = {
   // Of the client: a server that answers no more, as behind a cut cable.
   query_timeout: 40_000,
 }
+/** The same for questions, whose callers wait for less. */
+const questionTimeoutMs = 8_000
 
 const urgentDeadlines = {
   ...deadlines,
@@ -99,7 +101,7 @@ class PostgresEngine implements Engine {
   }
 
   rows(sql: string, parameters: readonly SqlValue[] = []): Promise<readonly SqlRow[]> {
-    return this.#withSession((session) => rowsOf(session, sql, parameters))
+    return this.#withSession((session) => rowsOf(session, sql, parameters, questionTimeoutMs))
   }
 
   urgent(sql: string, parameters: readonly SqlValue[] = []): Promise<readonly SqlRow[]> {
@@ -243,8 +245,10 @@ async function rowsOf(
   session: PoolClient,
   text: string,
   values: readonly SqlValue[],
+  timeoutMs: number = deadlines.query_timeout,
 ): Promise<readonly SqlRow[]> {
-  const { rows } = await session.query<SqlRow>(text, [...values])
+  const query = { text, values: [...values], query_timeout: timeoutMs }
+  const { rows } = await session.query<SqlRow>(query)
   return rows
 }
 

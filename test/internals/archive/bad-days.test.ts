@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { Worker } from 'node:worker_threads'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openArchive } from '../../../src/archive/archive.ts'
 import { startCutProxy } from '../../support/cut-proxy.ts'
 import { needsPostgres, type PostgresServer, startPostgres } from '../../support/postgres.ts'
@@ -179,6 +180,44 @@ describe('A damaged file', () => {
   })
 })
 
+describe('A worker of the archive that dies in the middle of its work', () => {
+  it('is begun anew: what was on its way is refused, and a list makes the rows whole', async () => {
+    const url = `file:${dir}/a.db`
+    const posted = vi.spyOn(Worker.prototype, 'postMessage')
+    const workers = () => [...new Set(posted.mock.contexts as Worker[])]
+    try {
+      await using archive = await openArchive({ url })
+      const { id } = await archive.kind(configMaps)
+      const records = stateAt(2_000, 2_000)
+      await archive.write(listOf(id, records))
+      const next = { name: 'new', version: 3_000 }
+      const many = Array.from({ length: 200 }, (_, at) =>
+        archive.write(batchOf(id, [{ ...next, version: 3_000 + at }])),
+      )
+      const told = Promise.allSettled(many)
+      await workers().at(-1)?.terminate()
+      const refused = (await told).filter(({ status }) => status === 'rejected')
+      expect(refused.length).toBeGreaterThan(0)
+      await expect
+        .poll(() =>
+          archive.kind(configMaps).then(
+            (kind) => kind.id,
+            () => 0,
+          ),
+        )
+        .toBe(id)
+      await expect(archive.write(batchOf(id, [{ ...next, version: 4_000 }]))).rejects.toMatchObject(
+        { code: 'ARCHIVE_BEHIND' },
+      )
+      await archive.write(listOf(id, [...records, { ...next, version: 4_000 }]))
+      expect(await objectsOf(archive, id)).toHaveLength(records.length + 1)
+      expect(workers()).toHaveLength(2)
+    } finally {
+      posted.mockRestore()
+    }
+  })
+})
+
 describe('Postgres', needsPostgres, () => {
   let postgres: PostgresServer
   beforeAll(async () => {
@@ -232,6 +271,129 @@ describe('Postgres', needsPostgres, () => {
     expect(archive.counts().problem).toBeUndefined()
     expect(await archive.state()).toMatchObject({ objects: 1, changes: 299, gaps: 0 })
     expect(await archive.changesSince(id, '1', 1_000)).toHaveLength(299)
+  })
+
+  it('whose answer to a commit is lost is not told the same changes twice', async () => {
+    const { proxy, url } = await cutDatabase()
+    await using _ = proxy
+    await using archive = await openArchive({ url })
+    const { id } = await archive.kind(configMaps)
+    await archive.write(listOf(id, [{ name: 'a', version: 1 }]))
+    // A writer that waits keeps a transaction open, so that the next batches go together.
+    const direct = url.replace(`:${proxy.port}/`, `:${postgres.port}/`)
+    const written = () => postgres.sql('SELECT position FROM kinds', direct)
+    for (let round = 0; round < 4; round += 1) {
+      const versions = [2, 3, 4].map((step) => round * 10 + step)
+      const last = String(versions.at(-1))
+      const writing = versions.map((version) =>
+        archive.write(batchOf(id, [{ name: 'a', version, rest: { data: { n: `${version}` } } }])),
+      )
+      // Every answer is lost from some moment on: that to the commit in one of the rounds at least.
+      await sleep(round * 4)
+      proxy.mute()
+      await sleep(100)
+      proxy.cut()
+      await Promise.all(writing)
+      expect(written()).toBe(last)
+    }
+    expect(await archive.state()).toMatchObject({ objects: 1, changes: 12, gaps: 0 })
+  })
+
+  it('whose commit was done but not heard of goes on behind it', async () => {
+    const { proxy, url } = await cutDatabase()
+    await using _ = proxy
+    await using archive = await openArchive({ url })
+    const { id } = await archive.kind(configMaps)
+    await archive.write(listOf(id, [{ name: 'a', version: 1 }]))
+    const direct = url.replace(`:${proxy.port}/`, `:${postgres.port}/`)
+    // The commit takes a while, in which the answers are lost.
+    postgres.sql(
+      `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END $$;
+       CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON changes DEFERRABLE INITIALLY DEFERRED
+         FOR EACH ROW WHEN (NEW.version = '4') EXECUTE FUNCTION slow()`,
+      direct,
+    )
+    const writing = [2, 3, 4].map((version) =>
+      archive.write(batchOf(id, [{ name: 'a', version, rest: { data: { n: `${version}` } } }])),
+    )
+    await expect
+      .poll(() =>
+        postgres.sql(
+          `SELECT COUNT(*) FROM pg_stat_activity WHERE query = 'COMMIT' AND state = 'active'`,
+        ),
+      )
+      .toBe('1')
+    proxy.mute()
+    await expect.poll(() => postgres.sql('SELECT position FROM kinds', direct)).toBe('4')
+    proxy.cut()
+    await Promise.all(writing)
+    expect(await archive.state()).toMatchObject({ objects: 1, changes: 3, gaps: 0 })
+  })
+
+  it('that hangs holds no question up for ever, and what waits is written when it answers again', async () => {
+    const { proxy, url } = await cutDatabase()
+    await using _ = proxy
+    await using archive = await openArchive({ url })
+    const { id } = await archive.kind(configMaps)
+    await archive.write(listOf(id, [{ name: 'a', version: 1 }]))
+    proxy.hang()
+    const writing = archive.write(batchOf(id, [{ name: 'a', version: 2 }]))
+    await expect(archive.kinds()).rejects.toMatchObject({ code: 'ARCHIVE_UNREACHABLE' })
+    proxy.flow()
+    await writing
+    expect(await rowsOf(archive, id)).toEqual(['2'])
+  })
+
+  it('with a damaged row writes the object anew, and tells of its past what is not known', async () => {
+    const url = await postgres.database()
+    await using archive = await openArchive({ url })
+    const { id } = await archive.kind(configMaps)
+    const data = (n: number) => ({ data: { n: `${n}` } })
+    await archive.write(
+      listOf(
+        id,
+        ['a', 'b'].map((name, at) => ({ name, version: at + 1, rest: data(1) })),
+      ),
+    )
+    await archive.write(batchOf(id, [{ name: 'a', version: 3, rest: data(2) }]))
+    const before = Date.now()
+    await sleep(5)
+    await archive[Symbol.asyncDispose]()
+    postgres.sql(`UPDATE objects SET body = 'nonsense' WHERE name = 'a'`, url)
+    await using again = await openArchive({ url })
+    expect((await again.kind(configMaps)).id).toBe(id)
+    await again.write(
+      batchOf(id, [
+        { name: 'a', version: 4, rest: data(3) },
+        { name: 'b', version: 5, rest: data(3) },
+      ]),
+    )
+    await again.write(batchOf(id, [{ name: 'a', version: 6, rest: data(4) }]))
+    expect(
+      (await objectsOf(again, id)).map(({ data: one }) => one?.['n'] ?? '').toSorted(),
+    ).toEqual(['3', '4'])
+    const part = { cluster: 'a', group: '', resource: 'configmaps' }
+    const { changes } = await again.changes({
+      parts: [{ ...part, keys: ['default/a'] }],
+      limit: 10,
+    })
+    expect(changes.map(({ type, fieldCount }) => [type, fieldCount])).toEqual([
+      ['MODIFIED', 1],
+      ['MODIFIED', 0],
+      ['MODIFIED', 1],
+    ])
+    const at = (key: string, timeMs: number) => again.objectAt({ ...part, key, at: { timeMs } })
+    expect(await at('default/a', before)).toMatchObject({
+      state: 'unknown',
+      gap: { code: 'ARCHIVE_GAP' },
+    })
+    expect(await at('default/a', Date.now())).toMatchObject({ state: 'found' })
+    expect(await at('default/b', before)).toMatchObject({ state: 'found' })
+    const net = await again.differences({ parts: [part], fromMs: before, limit: 10 })
+    expect(net.changes.map(({ name }) => name)).toEqual(['b'])
+    expect(net.gaps).toMatchObject([{ code: 'ARCHIVE_GAP' }])
+    expect(await again.changesSince(id, '3', 10)).toBeUndefined()
   })
 
   it('that is read-only for a while, as after a failover, is written again when it may be', async () => {

@@ -1,3 +1,4 @@
+import { useMemo } from 'react'
 import { gapSentences } from '../look/gaps.ts'
 import { Failure } from '../look/notice.tsx'
 import { RowsSkeleton } from '../look/rows-skeleton.tsx'
@@ -9,6 +10,11 @@ import styles from './timeline.module.css'
 import { type ChangesOf, useChanges } from './use-changes.ts'
 
 const said = words.timeline
+
+/** Events tell of changes themselves; they have a view of their own. */
+function withoutEvents(of: ChangesOf): ChangesOf {
+  return { ...of, where: { ...of.where, kind: { not: { eq: 'Event' } } } }
+}
 
 /** The changes of some objects, live, the newest first. Keep `of` the same while it means the same. */
 export function Timeline({
@@ -25,10 +31,8 @@ export function Timeline({
   /** Shows no more than these. */
   readonly most?: number
 }) {
-  const { rows: all, state, errors, gaps, older } = useChanges(of)
-  // Events tell of changes themselves; they have a view of their own.
-  const hidesEvents = of.types == null && of.ids == null
-  const rows = hidesEvents ? all.filter(({ object }) => object.kind !== 'Event') : all
+  const shown = useMemo(() => (of.types == null && of.ids == null ? withoutEvents(of) : of), [of])
+  const { rows, state, errors, gaps, older } = useChanges(shown)
   const [error] = errors
   if (error?.extensions?.code === 'NO_ARCHIVE') {
     return <p className={styles['note']}>{said.noArchive}</p>

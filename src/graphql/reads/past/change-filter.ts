@@ -26,6 +26,7 @@ interface ChangeWhere {
   readonly manager?: TextFilter | null
   readonly path?: TextFilter | null
   readonly name?: TextFilter | null
+  readonly kind?: TextFilter | null
 }
 
 /** How deep `not` may nest. */
@@ -63,6 +64,16 @@ export function changeFilter({ where }: Pick<ChangesFilterArguments, 'where'>): 
   add('paths', path, ({ fields }) => fields.map((field) => field.path), isAtOrWithin)
   const accepts = (change: ArchivedChange): boolean => tests.every((meets) => meets(change))
   return tests.length === 0 ? filter : { ...filter, test: new ChangeTest(texts.join(), accepts) }
+}
+
+/** Which kinds the changes are of: it is decided before the archive is asked. Throws `ArgumentError`. */
+export function kindTest({
+  where,
+}: Pick<ChangesFilterArguments, 'where'>): (kind: string) => boolean {
+  const { kind = null } = (where ?? {}) as ChangeWhere
+  if (kind === null) return () => true
+  const meets = textTest(kind, 'where.kind')
+  return (name) => meets([name])
 }
 
 function textTest(

@@ -20,6 +20,7 @@ import { graphAround } from '../graph/graph-read.ts'
 import { identityIn, namespacesIn } from '../list-arguments.ts'
 import { type PlaceRead, PlacesReport } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
+import { kindTest } from './change-filter.ts'
 
 interface PastPlace extends PlaceRead {
   readonly part: ArchivePart
@@ -38,7 +39,7 @@ export interface PastParts {
 
 type PlaceArguments = Pick<
   ChangesFilterArguments,
-  'cluster' | 'clusters' | 'clusterSelector' | 'namespace' | 'namespaces' | 'types'
+  'cluster' | 'clusters' | 'clusterSelector' | 'namespace' | 'namespaces' | 'types' | 'where'
 >
 
 /** Preparing a part takes as long as so many tests. */
@@ -79,6 +80,7 @@ function partsOfKinds(run: ReadRun, args: PlaceArguments): PastParts | undefined
   const clusters = clustersNamed(served, args)
   const named = args.types && kindsOfTypes(run, kept, args.types)
   const namespaces = namespacesIn(args)
+  const isMeant = kindTest(args)
   const report = new PlacesReport<PastPlace>(served, {
     isNamed: (kind) => named?.includes(kind) === true,
     fails: ({ kind }, { code }) => named?.includes(kind) === true || code !== 'FORBIDDEN',
@@ -87,6 +89,7 @@ function partsOfKinds(run: ReadRun, args: PlaceArguments): PastParts | undefined
   for (const cluster of clusters) {
     const ofCluster = kept.filter((one) => one.cluster === cluster)
     for (const kind of named ?? ofCluster.map((one) => kindOfKept(served, one))) {
+      if (!isMeant(kind.resource.kind)) continue
       if (namespaces !== undefined && !kind.resource.namespaced) continue
       budget.spend('tests', testsPerPart + (namespaces?.length ?? 0))
       const at = { cluster, kind, isOptional: isOverClusters(args) }
@@ -331,9 +334,11 @@ function withinArguments(run: ReadRun, args: PlaceArguments, found: PastParts): 
   const clusters = isOfCluster ? clustersNamed(served, args) : undefined
   const kept = run.direct.archive('kinds', null) ?? []
   const kinds = args.types && kindsOfTypes(run, kept, args.types)
+  const isMeant = kindTest(args)
   const parts = found.parts.filter(
     ({ cluster, group, resource }) =>
       clusters?.includes(cluster) !== false &&
+      kept.every((one) => one.group !== group || one.resource !== resource || isMeant(one.kind)) &&
       (!kinds ||
         kinds.some((one) => one.resource.group === group && one.resource.resource === resource)),
   )
@@ -358,7 +363,7 @@ export function gapMessage({ code, fromMs, toMs }: ArchiveGap, type: string): st
         ? `the archive has nothing of ${type} yet`
         : `the archive of ${type} begins at ${timeOf(toMs)}`
     case 'ARCHIVE_GAP':
-      return `the gateway did not see what changed of ${type} from ${timeOf(fromMs)} to ${timeOf(toMs)}`
+      return `the gateway did not see what changed of ${type} from ${timeOf(fromMs)} ${toMs === undefined ? 'on' : `to ${timeOf(toMs)}`}`
     case 'NOT_ARCHIVED':
       return `the archive does not keep ${type}`
   }
