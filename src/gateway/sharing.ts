@@ -168,7 +168,9 @@ export class Sharing implements AsyncDisposable {
     const { signal } = this.#stop
     const holds = () => [...(this.#holders?.values() ?? [])].includes(this.address)
     const hasOthers = () => [...this.#living].some((one) => one !== this.address)
-    while (holds() && hasOthers() && performance.now() < untilMs && !signal.aborted) {
+    // While Postgres is away, nobody can.
+    const canTake = () => performance.now() - this.#contactMs < graceMs
+    while (holds() && hasOthers() && canTake() && performance.now() < untilMs && !signal.aborted) {
       // oxlint-disable-next-line no-await-in-loop -- looks again
       await sleep(takeMs, signal)
     }
