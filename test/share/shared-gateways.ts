@@ -119,7 +119,7 @@ export async function holdersBy({
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ query: '{ gatewayClusters { name holder } }' }),
   })
-  const { data, errors } = (await response.json()) as Fields
+  const { data, errors }: Fields = await response.json()
   if (data === null || data === undefined) throw new Error(JSON.stringify(errors))
   return Object.fromEntries(
     data.gatewayClusters.map(({ name, holder }: { name: string; holder: string | null }) => [
