@@ -432,7 +432,8 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   #loading(cluster: string, isLoaded: (member: ClusterMember) => boolean): Loading {
     const member = this.here.find(({ name }) => name === cluster)
     if (member === undefined || this.#changed === undefined) return 'absent'
-    return member.cluster.state === 'connected' && isLoaded(member) ? 'loaded' : 'loading'
+    if (member.cluster.state !== 'connected') return 'connecting'
+    return isLoaded(member) ? 'loaded' : 'loading'
   }
 
   /**

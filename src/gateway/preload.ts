@@ -33,6 +33,8 @@ export class Preload implements Disposable {
   readonly #unknown = new Set<string>()
   #served: ServedSchema | undefined
   #kinds: readonly PreloadedKind[] = []
+  /** The clusters whose kinds are leased. */
+  #connected: ReadonlySet<string> = new Set()
   #sinceMs = 0
   #isOver = false
 
@@ -62,21 +64,23 @@ export class Preload implements Disposable {
     const wanted = [...kinds.values()].filter(
       (kind) => this.#listFields.has(kind.listField) || this.#isKept(kind, served),
     )
-    this.#kinds = [...clusters.values()].flatMap((cluster) =>
-      // Another gateway loads those that it holds.
-      cluster.connection.state !== 'connected'
-        ? []
-        : wanted
-            .filter(({ resource }) => cluster.serves(resource))
-            .flatMap(({ resource, listField }) => {
-              try {
-                return [{ cluster: cluster.name, listField, lease: cluster.acquire(resource) }]
-              } catch (error) {
-                if (!(error instanceof UnreadableResourceError)) throw error
-                this.#log.warn(error.message, { cluster: cluster.name, ...codeOf(error) })
-                return []
-              }
-            }),
+    // Another gateway loads those that it holds.
+    const connected = [...clusters.values()].filter(
+      ({ connection }) => connection.state === 'connected',
+    )
+    this.#connected = new Set(connected.map(({ name }) => name))
+    this.#kinds = connected.flatMap((cluster) =>
+      wanted
+        .filter(({ resource }) => cluster.serves(resource))
+        .flatMap(({ resource, listField }) => {
+          try {
+            return [{ cluster: cluster.name, listField, lease: cluster.acquire(resource) }]
+          } catch (error) {
+            if (!(error instanceof UnreadableResourceError)) throw error
+            this.#log.warn(error.message, { cluster: cluster.name, ...codeOf(error) })
+            return []
+          }
+        }),
     )
     for (const { lease } of before) lease[Symbol.dispose]()
   }
@@ -107,7 +111,7 @@ export class Preload implements Disposable {
 
   /** Whether the kinds that are kept of a cluster are loaded, or cannot be. */
   isLoaded({ name, cache }: { readonly name: string; readonly cache: ClusterCache }): boolean {
-    if (this.#served?.clusters.get(name) !== cache) return false
+    if (this.#served?.clusters.get(name) !== cache || !this.#connected.has(name)) return false
     return this.#kinds.every(
       ({ cluster, lease }) => cluster !== name || lease.unreadable()?.code !== 'NOT_SYNCED',
     )

@@ -42,7 +42,7 @@ export interface ShareOptions {
 }
 
 /** How far a cluster is that this gateway should hold. */
-export type Loading = 'absent' | 'loading' | 'loaded'
+export type Loading = 'absent' | 'connecting' | 'loading' | 'loaded'
 
 export interface SharingParts {
   readonly archive: SharingCalls & Pick<Archive, 'onMembers'>
@@ -168,7 +168,9 @@ export class Sharing implements AsyncDisposable {
     const { signal } = this.#stop
     const holds = () => [...(this.#holders?.values() ?? [])].includes(this.address)
     const hasOthers = () => [...this.#living].some((one) => one !== this.address)
-    while (holds() && hasOthers() && performance.now() < untilMs && !signal.aborted) {
+    // While Postgres is away, nobody can.
+    const canTake = () => performance.now() - this.#contactMs < graceMs
+    while (holds() && hasOthers() && canTake() && performance.now() < untilMs && !signal.aborted) {
       // oxlint-disable-next-line no-await-in-loop -- looks again
       await sleep(takeMs, signal)
     }
@@ -296,7 +298,8 @@ export class Sharing implements AsyncDisposable {
       const sinceMs = this.#loadingSinceMs.get(cluster) ?? nowMs
       this.#loadingSinceMs.set(cluster, sinceMs)
       if (state === 'loaded' || this.holderOf(cluster) === null) return true
-      return nowMs - sinceMs > loadDeadlineMs
+      // The former holder may reach a cluster that this gateway cannot.
+      return state === 'loading' && nowMs - sinceMs > loadDeadlineMs
     })
     if (due.length === 0) return
     const takings = due.map((cluster) => ({ cluster, former: this.#holders?.get(cluster) }))

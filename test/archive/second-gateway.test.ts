@@ -48,7 +48,7 @@ it(
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ query }),
       })
-      const { data } = (await response.json()) as Fields
+      const { data }: Fields = await response.json()
       return data.changes
     }
     const names = ({ nodes }: Fields): readonly string[] =>

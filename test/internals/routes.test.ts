@@ -1,3 +1,4 @@
+// Imports internals: the routes of every root field, which no answer tells.
 import {
   type GraphQLField,
   type GraphQLInputType,

@@ -110,16 +110,17 @@ export class SharedGateways implements AsyncDisposable {
   }
 }
 
-/** By cluster, the address of its holder, as a gateway knows it by itself: gateways ask no other one what another has sent. */
+/** By cluster, the address of its holder, as a gateway says. */
 export async function holdersBy({
   url,
 }: Pick<ServedGateway, 'url'>): Promise<Readonly<Record<string, string | null>>> {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'informerql-forwarded': 'http://127.0.0.1:1' },
+    headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ query: '{ gatewayClusters { name holder } }' }),
   })
-  const { data } = (await response.json()) as Fields
+  const { data, errors }: Fields = await response.json()
+  if (data === null || data === undefined) throw new Error(JSON.stringify(errors))
   return Object.fromEntries(
     data.gatewayClusters.map(({ name, holder }: { name: string; holder: string | null }) => [
       name,

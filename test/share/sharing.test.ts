@@ -9,14 +9,16 @@ import { holdersBy, SharedGateways, type SharingGateway } from './shared-gateway
 
 type Holders = Readonly<Record<string, string | null>>
 
-const patience = { timeout: 60_000, interval: 200 }
+// A question to all waits for a gateway that stands still until it counts as gone.
+const patience = { timeout: 120_000, interval: 200 }
 
 describe('gateways that share clusters', needsPostgres, () => {
   let shared: SharedGateways
   let a: SharingGateway
 
   beforeAll(async () => {
-    shared = await SharedGateways.start(6)
+    // Many enough for each gateway to get one.
+    shared = await SharedGateways.start(10)
     a = await shared.serve()
   }, 240_000)
 
@@ -129,22 +131,21 @@ describe('gateways that share clusters', needsPostgres, () => {
   it('a resume token is honoured by the gateway that has taken its cluster over', async () => {
     const b = await shared.serve()
     const two = await settled([a, b], [a.address, b.address])
-    const at = shared.names.findIndex((name) => two[name] === b.address)
-    const name = shared.names[at] ?? ''
-    const simulator = shared.simulators[at]
-    if (simulator === undefined) throw new Error('no cluster')
+    const [name = ''] = shared.names.filter((one) => two[one] === b.address)
+    const simulator = shared.simulators[shared.names.indexOf(name)]
+    if (simulator === undefined) throw new Error(`no cluster ${name}`)
     const asked = {
       field: `pods(cluster: "${name}", coalesceMs: 0`,
       selection: 'metadata { name }',
     }
     const before = resume(b.connect(), asked)
     await before.until(({ size }) => size > 0)
-    await created(simulator, podsPath, podOf(`seen-by-${at}`))
+    await created(simulator, podsPath, podOf('seen'))
     await before.until(({ size }) => size > 1)
     before.leave()
     const stood = before.seen.at(-1)
     const leaving = b[Symbol.asyncDispose]()
-    await created(simulator, podsPath, podOf(`missed-by-${at}`))
+    await created(simulator, podsPath, podOf('missed'))
     await leaving
     await settled([a], [a.address])
     const after = resume(a.connect(), asked, stood)

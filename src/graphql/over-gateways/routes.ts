@@ -142,7 +142,8 @@ function clustersOf(
   const isNamed = [...clusterArguments].some((name) => (args[name] ?? null) !== null)
   const given = isNamed ? [] : ids.flatMap((name) => args[name] ?? [])
   // The gateway that is asked refuses arguments that name no clusters.
-  if (given.length > 0) return known(given.flatMap((id) => readObjectId(String(id))?.cluster ?? []))
+  if (given.length > 0)
+    return known(given.flatMap((id) => readObjectId(id as string)?.cluster ?? []))
   if (takesNames) return unlessWrong(() => clustersNamed(served, args))
   return ids.length === 0 ? 'within' : undefined
 }
