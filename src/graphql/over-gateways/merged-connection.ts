@@ -281,14 +281,16 @@ export class MergedConnection implements MergedField {
     if (fact === undefined) throw new TypeError(`nothing was asked about ${name}`)
     const told = parts.map(({ value }) => recordOf(value)[fact.alias])
     if (told.some((one) => one === null) && !fact.mayBeNull) return null
-    const whole = await fact.merged(told, async (selections) => {
+    const again: Parameters<ListFact['merged']>[1] = async (selections) => {
       const further = await ask((holder) =>
         parts.some((part) => part.holder === holder)
           ? [selectAs(this.#field, selections(fact.alias))]
           : undefined,
       )
       return further.map(({ value }) => recordOf(value)[fact.alias])
-    })
+    }
+    const clusters = parts.map(({ holder }) => this.#field.holders.get(holder) ?? [])
+    const whole = await fact.merged(told, again, clusters)
     return this.#means.projected(field.type, nodes, whole)
   }
 

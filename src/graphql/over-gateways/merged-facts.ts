@@ -20,7 +20,6 @@ import type { Kind } from '../model/kind.ts'
 import { checkedFacets, mostFacetValues, writtenSums } from '../reads/facets.ts'
 import { countsByType } from '../reads/over-kinds/kinds-connection.ts'
 import { problemCounts } from '../reads/over-kinds/problems-read.ts'
-import { encodeResumeToken } from '../reads/resume-token.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type {
   ClusterGap,
@@ -33,6 +32,7 @@ import type {
 } from '../schema/gateway-types.ts'
 import { type KindArguments, kindNamed } from '../served/named-kinds.ts'
 import { allOf, type MergeMeans, select } from './merged-field.ts'
+import { encodeMergedToken } from './merged-token.ts'
 import type { RoutedField } from './routes.ts'
 
 /** Asks the holders once more. `selections`: what they are asked for, under an alias. */
@@ -40,8 +40,12 @@ type AskAgain = (
   selections: (alias: string) => readonly SelectionNode[],
 ) => Promise<readonly unknown[]>
 
-/** How the values of a fact become one. */
-type MergeFact = (values: readonly unknown[], again: AskAgain) => unknown
+/** How the values of a fact become one. `clusters`: those that each of the values is about. */
+type MergeFact = (
+  values: readonly unknown[],
+  again: AskAgain,
+  clusters: readonly (readonly string[])[],
+) => unknown
 
 export interface ListFact {
   readonly alias: string
@@ -109,9 +113,10 @@ export const plainFacts: Readonly<Record<string, MergeFact>> = {
   visible: (values) => visibilities.find((one) => values.includes(one)) ?? 'ALL',
   type: ([value]) => value,
   resourceVersion: () => '',
-  /** A subscription begins anew. */
-  resumeToken: () =>
-    encodeResumeToken({ incarnation: '', list: '', access: '', positions: {}, isAhead: false }),
+  resumeToken: (values, _again, clusters) =>
+    encodeMergedToken(
+      values.map((one, at) => ({ token: String(one), clusters: clusters[at] ?? [] })),
+    ),
 }
 
 /** How many values of a facet a holder is asked for first. */

@@ -202,7 +202,7 @@ abstract class MergedValue implements MergedField {
   /** A member that is merged as a fact of lists is. */
   protected fact(name: string, values: readonly Readonly<Record<string, unknown>>[]): unknown {
     const told = values.map((value) => value[name])
-    return plainFacts[name]?.(told, () => Promise.resolve([]))
+    return plainFacts[name]?.(told, () => Promise.resolve([]), [])
   }
 }
 
