@@ -36,7 +36,8 @@ describe('the schema of gateways that share clusters', needsPostgres, () => {
     Object.entries(holders()).find(([, holder]) => holder === address)?.[0] ?? ''
 
   beforeAll(async () => {
-    shared = await SharedGateways.start(4)
+    // Many enough for each gateway to get one.
+    shared = await SharedGateways.start(10)
     ;[a, b] = await Promise.all([shared.serve(), shared.serve()])
   }, 240_000)
 
