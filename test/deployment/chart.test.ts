@@ -353,8 +353,8 @@ const collections: Readonly<Record<string, string>> = {
   ServiceAccount: namespaced('/api/v1', 'serviceaccounts'),
   ClusterRole: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
   ClusterRoleBinding: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
-  Role: '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles',
-  RoleBinding: '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings',
+  Role: namespaced('/apis/rbac.authorization.k8s.io/v1', 'roles'),
+  RoleBinding: namespaced('/apis/rbac.authorization.k8s.io/v1', 'rolebindings'),
   ConfigMap: namespaced('/api/v1', 'configmaps'),
   Deployment: namespaced('/apis/apps/v1', 'deployments'),
   StatefulSet: namespaced('/apis/apps/v1', 'statefulsets'),
@@ -395,6 +395,8 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
         plane().request(path, { method: 'POST', body })
       const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted' }
       await create('/api/v1/namespaces', { metadata: { name: 'informerql', labels: restricted } })
+      // The guide's hub has the Secrets of its clusters there.
+      await create('/api/v1/namespaces', { metadata: { name: 'argocd' } })
       await create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', serviceMonitors)
       const monitors = collections['ServiceMonitor'] ?? ''
       await expect
@@ -404,7 +406,9 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
       for (const [name, values] of Object.entries(sets)) {
         for (const manifest of await rendered(values)) {
           seen.add(manifest.kind)
-          const path = `${collections[manifest.kind]}?dryRun=All&fieldValidation=Strict`
+          const { namespace = 'informerql' } = manifest.metadata
+          const collection = collections[manifest.kind]?.replace('/informerql/', `/${namespace}/`)
+          const path = `${collection}?dryRun=All&fieldValidation=Strict`
           const { status, text } = await create(path, manifest)
           expect(status, `${name}: ${manifest.kind}: ${text}`).toBe(201)
         }
