@@ -163,6 +163,8 @@ export interface ArchivedChange {
   readonly fieldCount: number
   /** How many changes of the same fields by the same manager this one stands for; 1: itself. */
   readonly repeats: number
+  /** Where a page behind this row begins, as `end` of a page says it. Absent: its id. */
+  readonly end?: string
 }
 
 export const maxFields = 200

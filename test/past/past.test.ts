@@ -215,6 +215,25 @@ describe.each(['memory', 'file'] as const)('the past, kept in a %s', (kept) => {
     ])
   })
 
+  it('goes on behind any row of the differences', async () => {
+    const rowsBehind = async (after?: string): Promise<readonly Fields[]> => {
+      const { differences } = await past.gateway.data(
+        `query ($from: DateTime!, $to: DateTime, $after: String) {
+          differences(from: $from, to: $to, types: ["Pod", "ConfigMap"], after: $after) {
+            edges { cursor node { type object { kind name } } } } }`,
+        { from: times[1], to: times[4], after },
+      )
+      return differences.edges
+    }
+    const all = await rowsBehind()
+    expect(all.length).toBeGreaterThan(2)
+    for (const [at, { cursor }] of all.entries()) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const rest = (await rowsBehind(cursor)).map(({ node }) => node)
+      expect(rest).toEqual(all.slice(at + 1).map(({ node }) => node))
+    }
+  })
+
   it('filters by type, manager, path and name, by the words of other filters', async () => {
     const found = async (where: string): Promise<readonly string[]> => {
       const { changes } = await past.gateway.data(

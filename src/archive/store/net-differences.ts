@@ -94,8 +94,8 @@ export async function netDifferences(
       for (const [place, row] of rows.entries()) {
         if (isHalf && place === 0) continue
         if (changes.length === limit) return page(last ?? firstOf(kind))
-        changes.push(row)
         last = at(key, place === 0 && rows.length > 1)
+        changes.push({ ...row, end: JSON.stringify(last) })
       }
       if (rows.length === 0 || isHalf) last = at(key, false)
     }

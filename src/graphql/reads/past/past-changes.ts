@@ -212,8 +212,10 @@ function connection(
   const { served } = run
   const changes = found.changes.slice(0, size)
   const [newest] = changes
-  const end = found.end ?? changes.at(-1)?.id
-  const idAt = (at: number): string => (at === changes.length - 1 ? end : changes[at]?.id) ?? ''
+  const endOf = (change: ArchivedChange | undefined): string | undefined =>
+    change?.end ?? change?.id
+  const end = found.end ?? endOf(changes.at(-1))
+  const idAt = (at: number): string => (at === changes.length - 1 ? end : endOf(changes[at])) ?? ''
   return {
     nodes: () => changeValues(run, changes),
     edges: () =>
