@@ -1,3 +1,4 @@
+// Imports internals: merged subscriptions without a database that says who holds what.
 import {
   getArgumentValues,
   getOperationAST,
