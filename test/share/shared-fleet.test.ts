@@ -133,8 +133,8 @@ describe(`Gateways that share clusters, SEED=${runSeed}`, needsPostgres, () => {
     await allHeld()
     // It may be that hashing gives it nothing.
     await vi.waitFor(async () => {
-      const said = await Promise.all(gateways.map(holders))
-      const shared = said.map((one) => fleet.clusters.slice(1).map((name) => one.get(name)))
+      const told = await Promise.all(gateways.map(holders))
+      const shared = told.map((one) => fleet.clusters.slice(1).map((name) => one.get(name)))
       for (const one of shared) expect(one).toEqual(shared[0])
     }, waiting)
     await allHeld()

@@ -212,8 +212,6 @@ function connection(
   const { served } = run
   const changes = found.changes.slice(0, size)
   const [newest] = changes
-  const endOf = (change: ArchivedChange | undefined): string | undefined =>
-    change?.end ?? change?.id
   const end = found.end ?? endOf(changes.at(-1))
   const idAt = (at: number): string => (at === changes.length - 1 ? end : endOf(changes[at])) ?? ''
   return {
@@ -229,6 +227,11 @@ function connection(
     incomplete: () => [...asked.gaps, ...found.gaps.map((gap) => gapOf(served, gap))],
     failures: asked.failures,
   }
+}
+
+/** Where a page behind a change begins. */
+function endOf(change: ArchivedChange | undefined): string | undefined {
+  return change?.end ?? change?.id
 }
 
 /** A change has ten fields; each of its own fields has five. */
