@@ -6,9 +6,9 @@
 
 import type { ChangesQuestion } from '../archive-calls.ts'
 import { recordTypes } from '../archive-calls.ts'
-import type { Engine, SqlRow, SqlValue, Statements } from './engine.ts'
+import { type Engine, places, type SqlRow, type SqlValue, type Statements } from './engine.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import { askedKeys, askedNamespaces, type PastKind, places } from './past-kinds.ts'
+import { askedKeys, askedNamespaces, type PastKind } from './past-kinds.ts'
 import { manyPaths, marksOf } from './paths.ts'
 
 /** Whether a row is one of those asked for. */

@@ -69,6 +69,12 @@ export interface Engine extends Statements {
   close(): Promise<void>
 }
 
+/** `$1, $2`: as many as there are values, for `IN`. */
+export function places(values: readonly unknown[], first: number): string {
+  if (values.length === 0) return 'NULL'
+  return values.map((_, at) => `$${first + at}`).join(', ')
+}
+
 /** What an upsert adds to its INSERT, in both dialects. */
 export function replacing(
   columns: readonly string[],

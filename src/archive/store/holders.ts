@@ -7,7 +7,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { ArchiveError } from '../archive-options.ts'
-import type { Statements } from './engine.ts'
+import { places, type Statements } from './engine.ts'
 
 /** How long a process holds a cluster of which it says nothing more. */
 export const holdMs = 12_000
@@ -44,9 +44,8 @@ export class Holders {
   /** In a transaction that writes: locks the rows of these clusters. Rejects with ARCHIVE_HELD if one is lost. */
   async check(statements: Statements, clusters: ReadonlySet<string>): Promise<void> {
     const names = [...clusters].toSorted()
-    const places = names.map((_, at) => `$${at + 2}`)
     const rows = await statements.rows(
-      `UPDATE holders SET until = ${now} + ${holdMs} WHERE holder = $1 AND cluster IN (${places.join(', ')})
+      `UPDATE holders SET until = ${now} + ${holdMs} WHERE holder = $1 AND cluster IN (${places(names, 2)})
        RETURNING cluster, epoch`,
       [this.#holder, ...names],
     )

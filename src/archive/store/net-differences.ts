@@ -16,7 +16,7 @@ import {
 } from '../archive-calls.ts'
 import { lost, unlessLost } from './bodies.ts'
 import { changedFields, parsed, shown } from './differences.ts'
-import type { SqlRow } from './engine.ts'
+import { places, type SqlRow } from './engine.ts'
 import { readableFields } from './kept-state.ts'
 import { hasUnknown, placeOfUnknown } from './masks.ts'
 import { withoutNoise } from './noise.ts'
@@ -29,7 +29,6 @@ import {
   gapsOf,
   isAsked,
   type PastKind,
-  places,
 } from './past-kinds.ts'
 import { pathsIn } from './paths.ts'
 

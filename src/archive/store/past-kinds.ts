@@ -5,7 +5,7 @@
 
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { ArchivedKind, ArchiveGap, ArchivePart } from '../archive-calls.ts'
-import type { SqlRow, Statements } from './engine.ts'
+import { places, type SqlRow, type Statements } from './engine.ts'
 
 /** A kind as its row tells. */
 export interface PastKind {
@@ -69,12 +69,6 @@ export async function askedKinds(
     kind.parts.push({ namespaces: setOf(namespaces), keys: setOf(keys), uids: setOf(uids) })
   }
   return { kinds, gaps: [...gaps.values()] }
-}
-
-/** `$1, $2`: as many as there are values, for `IN`. */
-export function places(values: readonly unknown[], first: number): string {
-  if (values.length === 0) return 'NULL'
-  return values.map((_, at) => `$${first + at}`).join(', ')
 }
 
 function setOf(values: readonly string[] | undefined): ReadonlySet<string> | undefined {

@@ -6,7 +6,7 @@
 
 import type { ApiDocument, PublishedCluster, PublishedRow } from '../archive-calls.ts'
 import { packedText, unpackedText } from './bodies.ts'
-import type { SqlValue, Statements, Transaction } from './engine.ts'
+import { places, type SqlValue, type Statements, type Transaction } from './engine.ts'
 import { now } from './holders.ts'
 
 /** Writes the rows of clusters that this process holds. A row without an API keeps the one that it had. */
@@ -48,11 +48,11 @@ export async function lackedDocuments(
 ): Promise<readonly string[]> {
   await statements.rows(
     `UPDATE api_documents SET written = ${now}
-     WHERE written < ${now} - ${unusedMs / 2} AND hash IN (${placesOf(hashes)})`,
+     WHERE written < ${now} - ${unusedMs / 2} AND hash IN (${places(hashes, 1)})`,
     hashes,
   )
   const found = await statements.rows(
-    `SELECT hash FROM api_documents WHERE hash IN (${placesOf(hashes)})`,
+    `SELECT hash FROM api_documents WHERE hash IN (${places(hashes, 1)})`,
     hashes,
   )
   const known = new Set<SqlValue | undefined>(found.map(({ hash }) => hash))
@@ -76,7 +76,7 @@ export async function documentsOf(
   hashes: readonly string[],
 ): Promise<readonly ApiDocument[]> {
   const rows = await statements.rows(
-    `SELECT * FROM api_documents WHERE hash IN (${placesOf(hashes)})`,
+    `SELECT * FROM api_documents WHERE hash IN (${places(hashes, 1)})`,
     hashes,
   )
   return rows.map((row) => ({
@@ -101,8 +101,4 @@ export async function forgetPublished(statements: Transaction, keepMs: number): 
        UNION SELECT unnest(string_to_array(parts, ' ')) FROM api_documents
          WHERE hash IN (SELECT api FROM apis))`,
   )
-}
-
-function placesOf(values: readonly unknown[]): string {
-  return values.map((_, at) => `$${at + 1}`).join(', ')
 }

@@ -10,7 +10,7 @@ import { now } from './holders.ts'
 
 /** How long a gateway counts as living that says nothing more. */
 export const memberMs = 7_000
-/** How long the row of a gateway that is gone stays. */
+/** How long the row of a gateway that is gone stays, and then until another one joins. */
 const forgottenMs = 3_600_000
 
 type Urgent = Pick<Engine, 'urgent' | 'notify'>
@@ -32,8 +32,10 @@ export async function prolongMember(
        instance = excluded.instance, until = excluded.until, leaving = excluded.leaving`,
     [address, instance, leaving],
   )
+  if (before?.['living'] !== 1) {
+    await engine.urgent(`DELETE FROM members WHERE until < ${now} - ${forgottenMs}`)
+  }
   if (before?.['living'] !== 1 || before['leaving'] !== leaving) await engine.notify('members')
-  await engine.urgent(`DELETE FROM members WHERE until < ${now} - ${forgottenMs}`)
   const members = await engine.urgent(
     `SELECT address, instance, leaving, CASE WHEN until >= ${now} THEN 1 ELSE 0 END AS living FROM members`,
   )
