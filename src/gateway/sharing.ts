@@ -5,8 +5,8 @@
  * live, rendezvous hashing says which one should hold a cluster: so joining and leaving move only what must move. A second
  * row says which one serves the cluster now. The gateway that should hold it makes it a cluster of its own first: it
  * connects, and takes the objects from the archive, while the former holder goes on answering. When it is loaded, it takes
- * the row, and the former holder, which sees that, lets the cluster go. The cluster of a gateway that lives no more is taken
- * at once.
+ * the row. The former holder sees that, and lets the cluster go once all the others must have seen it, too: until then they
+ * may still ask it. The cluster of a gateway that lives no more is taken at once.
  *
  * While Postgres is away, everything stays as it was last known. When it is back, all rows are over; so for a while every
  * gateway that lived before counts as living, until each has had the time to prolong its row.
@@ -64,6 +64,8 @@ const takeMs = 250
 const graceMs = 9_000
 /** How long the former holder of a cluster is waited with until the caches of the next one are loaded. */
 const loadDeadlineMs = 60_000
+/** How long the former holder of a cluster still answers for it: two beats, and the time of one. */
+const handOverMs = 5_000
 /** How long after it was taken over a cluster may still be written by its former holder. */
 const claimMs = 20_000
 const startDeadlineMs = 10_000
@@ -86,6 +88,8 @@ export class Sharing implements AsyncDisposable {
   readonly #loadingSinceMs = new Map<string, number>()
   /** When clusters were taken over. */
   readonly #takenMs = new Map<string, number>()
+  /** When clusters were handed over to another gateway. */
+  readonly #handedOverMs = new Map<string, number>()
   #isLeaving = false
   /** Since when the rows have been read without a pause in which this gateway's own could end. */
   #contactSinceMs = 0
@@ -100,9 +104,10 @@ export class Sharing implements AsyncDisposable {
     this.#parts = parts
   }
 
-  /** Whether this gateway should have the cluster in its caches: it serves it, or is to take it over. */
+  /** Whether this gateway should have the cluster in its caches: it serves it, is to take it over, or has just handed it over. */
   isHere(cluster: string): boolean {
     if (this.#holders === undefined) return false
+    if (this.#handedOverMs.has(cluster)) return true
     return this.#holders.get(cluster) === this.address || this.#wantedOf(cluster) === this.address
   }
 
@@ -166,7 +171,8 @@ export class Sharing implements AsyncDisposable {
     this.wake()
     const untilMs = performance.now() + leaveDeadlineMs
     const { signal } = this.#stop
-    const holds = () => [...(this.#holders?.values() ?? [])].includes(this.address)
+    const holds = () =>
+      this.#handedOverMs.size > 0 || [...(this.#holders?.values() ?? [])].includes(this.address)
     const hasOthers = () => [...this.#living].some((one) => one !== this.address)
     // While Postgres is away, nobody can.
     const canTake = () => performance.now() - this.#contactMs < graceMs
@@ -219,6 +225,7 @@ export class Sharing implements AsyncDisposable {
           }
           isFirst = false
           this.#take(shared)
+          this.#letGo()
           this.#first.resolve()
         }
         // oxlint-disable-next-line no-await-in-loop -- as above
@@ -270,12 +277,22 @@ export class Sharing implements AsyncDisposable {
     for (const [cluster, address] of holders) {
       if (before?.get(cluster) !== this.address || address === this.address) continue
       log.info(`is handed over to ${address}`, { cluster })
+      this.#handedOverMs.set(cluster, nowMs)
     }
     if (wanting.join(' ') !== this.#wanting.join(' ')) this.#wanted = new Map()
     this.#wanting = wanting
     this.#living = new Set(addresses)
     this.#holders = new Map(holders)
     changed()
+  }
+
+  /** Forgets what was handed over a while ago. */
+  #letGo(): void {
+    const before = this.#handedOverMs.size
+    for (const [cluster, handedOverMs] of this.#handedOverMs) {
+      if (performance.now() - handedOverMs > handOverMs) this.#handedOverMs.delete(cluster)
+    }
+    if (this.#handedOverMs.size < before) this.#parts.changed()
   }
 
   /** Takes the clusters over that this gateway should serve, once it can: at once if nobody serves them. */

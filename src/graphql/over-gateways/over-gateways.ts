@@ -198,9 +198,15 @@ export class OverGateways implements PlannedOperations {
   #misdirected(request: PeerRequest, origin: OverGatewaysOrigin): Route | undefined {
     const operation = this.#routed(request, origin)
     if (operation === undefined) return undefined
-    const fields = operation.fields.filter(({ field }) => field && !isOfClusters(field))
-    const holders = new Set(fields.flatMap((field) => [...field.holders.keys()]))
-    if (holders.size === 0 || holders.has(undefined)) return undefined
+    const { members, clusters } = operation.served
+    const asked = operation.fields.flatMap((one) =>
+      one.field && !isOfClusters(one.field) ? (one.clusters ?? []) : [],
+    )
+    // What was just handed over is still in the caches.
+    const isElsewhere = (name: string): boolean =>
+      typeof members.get(name)?.holder === 'string' &&
+      clusters.get(name)?.connection.state !== 'connected'
+    if (asked.length === 0 || !asked.every(isElsewhere)) return undefined
     const message = 'this gateway does not hold the cluster'
     const error = new PeerError(message, { mayHaveBegun: false, isMisdirected: true })
     return { form: 'refuse', operation, error }
