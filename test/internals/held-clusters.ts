@@ -192,12 +192,16 @@ export class HeldClusters implements AsyncDisposable {
     if (node === undefined || field === undefined) throw new Error('no field')
     const args = getArgumentValues(field, node, variables)
     const stream = mergedFrames({
-      document,
-      operation,
-      variables,
-      inputs,
-      field: { key, nodes, field, args },
-      limits: this.#limits,
+      operation: {
+        document,
+        operation,
+        variables,
+        served: this.#served,
+        request: { query, variables: inputs },
+        fields: [{ key, nodes, field, args, clusters: undefined, holders: new Map() }],
+        limits: this.#limits,
+        origin: {},
+      },
       served: () => this.#served,
       holderOf: (name) => this.#holders.get(name),
       clusters: (served) => {

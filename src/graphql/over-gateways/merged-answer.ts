@@ -11,14 +11,12 @@
 import type { FieldNode, GraphQLFormattedError } from 'graphql'
 import { parseHeld } from '../../informer/codec/projection.ts'
 import { isRecord } from '../../lib/json.ts'
-import { WorkBudget } from '../../query/condition/work-budget.ts'
 import {
   boundedFormatted,
   ClientError,
   type ClientErrorCode,
   frameErrors,
 } from '../errors/client-error.ts'
-import { plannedWork } from '../plan/plan-run.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { MergedConnection } from './merged-connection.ts'
 import {
@@ -64,8 +62,7 @@ class Merge {
   constructor(operation: RoutedOperation, ask: AskHolder) {
     this.#operation = operation
     this.#ask = ask
-    const budget = new WorkBudget(plannedWork(operation.limits.work))
-    this.#means = new MergeMeans(operation, budget)
+    this.#means = new MergeMeans(operation)
   }
 
   async text(): Promise<string> {

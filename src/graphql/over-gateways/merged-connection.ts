@@ -26,6 +26,7 @@ import {
   distinctErrors,
   failedOf,
   type FieldPart,
+  inOrderOfClusters,
   listOf,
   type Merged,
   type MergedField,
@@ -238,7 +239,10 @@ export class MergedConnection implements MergedField {
     )
     return {
       value: Object.fromEntries(values),
-      errors: distinctErrors(this.#errors(parts, rows, new Map(values))),
+      errors: inOrderOfClusters(
+        distinctErrors(this.#errors(parts, rows, new Map(values))),
+        this.#field.clusters ?? [],
+      ),
     }
   }
 

@@ -1,8 +1,8 @@
 /*
  * What a merged subscription is about: the frames of the holders go in (`take`), and what the subscriber has not been sent
  * comes out (`next`). Rows of a list pass through (`MergedList`). A page, problems and counts are known of each part as a
- * whole, and merged anew when one of them changes (`MergedPage`, `MergedProblems`, `MergedCounts`, `MergedClusters`). Lines of
- * logs and changes of the past are put in order (`MergedLogs`, `MergedChanges`).
+ * whole, and merged anew when one of them changes (`MergedPage`, `MergedProblems`, `CountFrames`, `ClusterFrames`). Lines of
+ * logs and changes of the past are put in order (`LogFrames`, `ChangeFrames`).
  */
 
 import { hash } from 'node:crypto'
@@ -11,11 +11,12 @@ import {
   type GraphQLFormattedError,
   type GraphQLObjectType,
   getNamedType,
+  isObjectType,
 } from 'graphql'
 import { isRecord } from '../../lib/json.ts'
 import { readObjectId } from '../model/object-id.ts'
-import { ownPrefix } from './holder-document.ts'
-import { type Collect, written } from './merged-values.ts'
+import type { MergeMeans } from './merged-field.ts'
+import type { RoutedField } from './routes.ts'
 
 /** Some clusters that one gateway is followed for, as far as the content needs to know it. */
 export interface ContentPart {
@@ -47,14 +48,12 @@ export interface MergedFrame {
   readonly rows: number
 }
 
-/** How the field is selected. */
-export interface SelectedField {
-  readonly key: string
-  readonly nodes: readonly FieldNode[]
+/** The field that is followed. */
+export interface FollowedField {
+  readonly means: MergeMeans
+  readonly field: RoutedField
   /** The type of a frame. */
   readonly type: GraphQLObjectType
-  readonly args: Readonly<Record<string, unknown>>
-  readonly collect: Collect
   readonly pageSize: number
 }
 
@@ -67,9 +66,9 @@ export abstract class MergedContent {
   readonly isResumable: boolean = false
   /** Whether holders are asked what the client selects; otherwise only what is selected here. */
   readonly asksSelection: boolean = true
-  protected readonly of: SelectedField
+  protected readonly of: FollowedField
 
-  constructor(of: SelectedField) {
+  constructor(of: FollowedField) {
     this.of = of
   }
 
@@ -95,35 +94,29 @@ export abstract class MergedContent {
   /** Forgets everything: the next frame resets. */
   restart(): void {}
 
-  /** The rows that wait, and their approximate bytes. */
-  get waiting(): { readonly rows: number; readonly bytes: number } {
-    return { rows: 0, bytes: 0 }
-  }
-
-  /** The memory besides what waits, in bytes. */
-  get bytes(): number {
+  /** How many rows wait. */
+  get waiting(): number {
     return 0
   }
 
   /** The value of a field of the frame as the client selects it. */
   select(name: string, value: unknown, nodes: readonly FieldNode[]): unknown {
     const field = this.of.type.getFields()[name]
-    return field === undefined
-      ? null
-      : written(value, getNamedType(field.type), nodes, this.of.collect)
+    return field === undefined ? null : this.of.means.projected(field.type, nodes, value)
+  }
+
+  /** Selects a field of the frame under our alias. */
+  protected alias(name: string, field: string = name): string {
+    return `${this.of.means.prefix}${name}: ${field}`
+  }
+
+  /** A member of a frame by our alias. */
+  protected ours(value: unknown, name: string): unknown {
+    return isRecord(value) ? value[this.of.means.prefix + name] : undefined
   }
 }
 
 export type RemovalReason = 'DELETED' | 'UNMATCHED' | 'HIDDEN' | 'CLUSTER_REMOVED'
-
-/** A member of a frame by our alias. */
-export function ours(value: unknown, name: string): unknown {
-  return isRecord(value) ? value[ownPrefix + name] : undefined
-}
-
-export function alias(name: string, field: string): string {
-  return `${ownPrefix}${name}: ${field}`
-}
 
 /** The fields `changes` of a frame by response key, each with the fields of a change. */
 export class ChangeItems {
@@ -131,16 +124,17 @@ export class ChangeItems {
   readonly #fields: readonly (readonly (readonly [key: string, name: string])[])[]
   readonly #type: string
 
-  constructor({ nodes, type, collect }: SelectedField) {
-    const field = type.getFields()['changes']
-    this.#type = field === undefined ? '' : getNamedType(field.type).name
-    const changes = Array.from(collect(nodes, type.name)).filter(
+  constructor({ means, field, type }: FollowedField) {
+    const ofChange = getNamedType(type.getFields()['changes']?.type)
+    if (!isObjectType(ofChange)) throw new TypeError(`${type.name} has no changes`)
+    this.#type = ofChange.name
+    const changes = [...means.fieldsOf(field.nodes, type)].filter(
       ([, [node]]) => node?.name.value === 'changes',
     )
     this.keys = changes.map(([key]) => key)
     this.#fields = changes.map(([, of]) =>
       Array.from(
-        collect(of, this.#type),
+        means.fieldsOf(of, ofChange),
         ([key, [node]]) => [key, node?.name.value ?? ''] as const,
       ),
     )
@@ -223,8 +217,6 @@ export function frameOf(
 
 /** The most rows whose identity a subscription keeps. Beyond it, a part that begins anew lets the whole list begin anew. */
 const maxKeptRows = 50_000
-/** The approximate memory of a kept row. */
-export const keptRowBytes = 240
 
 /**
  * The rows of a list. To say what is gone when a holder begins anew or another one takes a cluster over, it keeps the ids of
@@ -232,12 +224,11 @@ export const keptRowBytes = 240
  * large, does not know its rows: it begins anew then.
  */
 export class MergedList extends MergedContent {
-  readonly selects: string = alias('changes', 'changes { type removal id: objectId }')
+  readonly selects: string = this.alias('changes', 'changes { type removal id: objectId }')
   override readonly isWhole = false
   override readonly isResumable = true
   readonly #items: ChangeItems
   readonly #waiting: WaitingChange[] = []
-  #waitingBytes = 0
   /** By cluster, then by id. */
   #rows: Map<string, Map<string, number>> | undefined = new Map()
   #count = 0
@@ -245,18 +236,14 @@ export class MergedList extends MergedContent {
   readonly #unseen = new Map<string, Set<string>>()
   readonly #isServed: (cluster: string) => boolean
 
-  constructor(of: SelectedField, isServed: (cluster: string) => boolean) {
+  constructor(of: FollowedField, isServed: (cluster: string) => boolean) {
     super(of)
     this.#items = new ChangeItems(of)
     this.#isServed = isServed
   }
 
-  override get waiting(): { readonly rows: number; readonly bytes: number } {
-    return { rows: this.#waiting.length, bytes: this.#waitingBytes }
-  }
-
-  override get bytes(): number {
-    return this.#count * keptRowBytes
+  override get waiting(): number {
+    return this.#waiting.length
   }
 
   override get takesResets(): boolean {
@@ -271,7 +258,6 @@ export class MergedList extends MergedContent {
 
   override restart(): void {
     this.#waiting.length = 0
-    this.#waitingBytes = 0
     this.#unseen.clear()
     this.#rows = new Map()
     this.#count = 0
@@ -286,7 +272,7 @@ export class MergedList extends MergedContent {
       }
     }
     const byRow = errorsByRow(errors, this.#items)
-    const changes = (ours(value, 'changes') ?? []) as readonly RawChange[]
+    const changes = (this.ours(value, 'changes') ?? []) as readonly RawChange[]
     for (const [at, change] of changes.entries()) {
       const items = this.#items.at(value, at)
       this.#change(change, items, { isSnapshot, errors: byRow.get(at) ?? [] })
@@ -308,7 +294,7 @@ export class MergedList extends MergedContent {
     of: { readonly isSnapshot: boolean; readonly errors: readonly GraphQLFormattedError[] },
   ): void {
     const { errors, isSnapshot } = of
-    if (this.#rows === undefined) return this.#wait({ items, errors })
+    if (this.#rows === undefined) return void this.#waiting.push({ items, errors })
     const cluster = readObjectId(id)?.cluster ?? ''
     let rows = this.#rows.get(cluster)
     if (rows === undefined) this.#rows.set(cluster, (rows = new Map()))
@@ -320,14 +306,15 @@ export class MergedList extends MergedContent {
       if (before === undefined || isMoved) return undefined
       rows.delete(id)
       this.#count -= 1
-      return this.#wait({ items, errors })
+      return void this.#waiting.push({ items, errors })
     }
     const shown = shownHash(this.#items.shown(items), errors)
     if (isSnapshot && before === shown) return undefined
     if (before === undefined) this.#count += 1
     rows.set(id, shown)
     const now = before === undefined ? 'ADDED' : 'MODIFIED'
-    this.#wait({ items: now === type ? items : this.#items.with(items, { type: now }), errors })
+    const told = now === type ? items : this.#items.with(items, { type: now })
+    this.#waiting.push({ items: told, errors })
     if (this.#count > maxKeptRows) this.resumes()
     return undefined
   }
@@ -336,12 +323,7 @@ export class MergedList extends MergedContent {
     if (this.#rows?.get(cluster)?.delete(id) !== true) return
     this.#count -= 1
     const values = { type: 'REMOVED', removal, objectId: id, finalStateKnown: false }
-    this.#wait({ items: this.#items.with([], values), errors: [] })
-  }
-
-  #wait(change: WaitingChange): void {
-    this.#waiting.push(change)
-    this.#waitingBytes += changeBytes
+    this.#waiting.push({ items: this.#items.with([], values), errors: [] })
   }
 
   override removed(clusters: readonly string[], removal: RemovalReason): void {
@@ -356,9 +338,7 @@ export class MergedList extends MergedContent {
 
   next(force: boolean): MergedFrame | undefined {
     if (this.#waiting.length === 0 && !force) return undefined
-    const changes = this.#waiting.splice(0)
-    this.#waitingBytes = 0
-    return frameOf(this.#items.keys, changes)
+    return frameOf(this.#items.keys, this.#waiting.splice(0))
   }
 }
 
@@ -367,9 +347,6 @@ export interface RawChange {
   readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
   readonly removal: RemovalReason | null
 }
-
-/** A change that waits without its text counts as so many bytes. */
-export const changeBytes = 1_000
 
 /** 48 bits of a hash of what a row shows. */
 function shownHash(text: string, errors: readonly GraphQLFormattedError[]): number {

@@ -76,7 +76,11 @@ export function factsOf(
   const plain = plainFacts[name]
   if (plain !== undefined) return { mayBeNull: name === 'staleSince', merged: plain, asked }
   if (name === 'facets') return facets(of, node)
-  if (name === 'sum') return { mayBeNull: false, merged: (values) => sums(of, values), asked }
+  if (name === 'sum') {
+    const merged: MergeFact = (values) =>
+      mergedSums(kindOf(of), values as readonly (readonly IndexSum[])[])
+    return { mayBeNull: false, merged, asked }
+  }
   const coordinate = `${of.type.name}.${name}`
   const message = `${coordinate} is not answered over clusters of several gateways`
   const hint = 'name clusters of one gateway: gatewayClusters { name holder } says which it holds'
@@ -87,11 +91,21 @@ const inAll: MergeFact = (values) =>
   [...new Set((values as readonly (readonly string[])[]).flat())].toSorted()
 
 /** Of times as RFC 3339 in UTC. */
-function earliest(times: readonly string[]): string | null {
-  return times.toSorted((a, b) => (a < b ? -1 : 1))[0] ?? null
+export function earliest(times: readonly unknown[]): string | null {
+  const all = times.filter((one) => typeof one === 'string')
+  return all.toSorted((a, b) => (a < b ? -1 : 1))[0] ?? null
 }
 
 const visibilities: readonly Visibility[] = ['NAMES', 'NAMESPACES', 'ALL']
+
+export function leastVisible(all: readonly unknown[]): Visibility {
+  return visibilities.find((one) => all.includes(one)) ?? 'ALL'
+}
+
+/** Those of a cluster keep their order. */
+export function joinedGaps(gaps: readonly ClusterGap[]): readonly ClusterGap[] {
+  return gaps.toSorted((a, b) => (a.cluster === b.cluster ? 0 : a.cluster < b.cluster ? -1 : 1))
+}
 
 export const plainFacts: Readonly<Record<string, MergeFact>> = {
   totalCount: (values) => (values as readonly number[]).reduce((sum, one) => sum + one, 0),
@@ -105,12 +119,9 @@ export const plainFacts: Readonly<Record<string, MergeFact>> = {
   lookedAt: inAll,
   notLookedAt: inAll,
   complete: (values) => values.every((one) => one === true),
-  staleSince: (values) => earliest(values.filter((one) => typeof one === 'string')),
-  incomplete: (values) =>
-    (values as readonly (readonly ClusterGap[])[])
-      .flat()
-      .toSorted((a, b) => (a.cluster === b.cluster ? 0 : a.cluster < b.cluster ? -1 : 1)),
-  visible: (values) => visibilities.find((one) => values.includes(one)) ?? 'ALL',
+  staleSince: earliest,
+  incomplete: (values) => joinedGaps((values as readonly (readonly ClusterGap[])[]).flat()),
+  visible: leastVisible,
   type: ([value]) => value,
   resourceVersion: () => '',
   resumeToken: (values, _again, clusters) =>
@@ -120,7 +131,7 @@ export const plainFacts: Readonly<Record<string, MergeFact>> = {
 }
 
 /** How many values of a facet a holder is asked for first. */
-const enoughValues = 1_000
+export const enoughValues = 1_000
 
 /**
  * Facets, whose values add up. All values are needed: one that is rare in each part may be frequent in all. Holders are asked
@@ -158,18 +169,24 @@ function facets(of: FactField, node: FieldNode): ReturnType<typeof factsOf> {
         lists = (await again((alias) => askedFor(alias, mostFacetValues))) as typeof lists
         if (lists.some((one) => one === null) || lists.flat().some(isCut)) throw tooManyValues()
       }
-      const kind = kindOf(of)
-      const { most, summed, facets: checked } = checkedFacets(kind, args, { introspection: false })
-      return checked.map(({ name, type: indexType }, at) => {
-        const parts = lists.flatMap((list) => list[at] ?? [])
-        return mergedFacet(name, parts, {
-          most,
-          summed,
-          keyOf: (value) => indexKeyOf(indexType === 'cluster' ? 'string' : indexType, value) ?? '',
-        })
-      })
+      return mergedFacets(kindOf(of), args, lists)
     },
   }
+}
+
+/** Facets of the same arguments. Where one lacks values, the number of values is the least that there can be. */
+export function mergedFacets(
+  kind: Kind,
+  args: FacetsArguments,
+  lists: readonly (readonly Facet[])[],
+): readonly Facet[] {
+  const { most, summed, facets: checked } = checkedFacets(kind, args, { introspection: false })
+  return checked.map(({ name, type }, at) => {
+    const parts = lists.flatMap((list) => list[at] ?? [])
+    const keyOf = (value: unknown): string =>
+      indexKeyOf(type === 'cluster' ? 'string' : type, value) ?? ''
+    return mergedFacet(name, parts, { most, summed, keyOf })
+  })
 }
 
 function isCut({ values: { length }, distinctCount }: Facet): boolean {
@@ -207,7 +224,8 @@ function mergedFacet(
     values: values
       .slice(0, most)
       .map(({ value, count, sums: added }) => ({ value, count, sums: added })),
-    distinctCount: values.length,
+    distinctCount:
+      values.length + Math.max(0, ...parts.map((one) => one.distinctCount - one.values.length)),
     missingCount: parts.reduce((sum, { missingCount }) => sum + missingCount, 0),
   }
 }
@@ -218,9 +236,11 @@ function tooManyValues(): ClientError {
   return new ClientError('QUERY_TOO_COSTLY', message, { argument: 'by', hint })
 }
 
-function sums(of: FactField, values: readonly unknown[]): readonly IndexSum[] {
-  const lists = values as readonly (readonly IndexSum[])[]
-  const { indexes } = kindOf(of)
+/** Sums of the same indexes. */
+export function mergedSums(
+  { indexes }: Kind,
+  lists: readonly (readonly IndexSum[])[],
+): readonly IndexSum[] {
   const summed = (lists[0] ?? []).flatMap(({ of: name }) =>
     indexes.filter((one) => one.name === name),
   )
@@ -243,9 +263,9 @@ function addedIndexSums(
 }
 
 /** The kind of a list. */
-function kindOf({ means, field }: FactField): Kind {
+export function kindOf({ means, field }: Pick<FactField, 'means' | 'field'>): Kind {
   const source = field.field && fieldSourceOf(field.field)
-  if (source?.form === 'list') return source.kind
+  if (source?.form === 'list' || source?.form === 'facetFrames') return source.kind
   const named = field.args as unknown as KindArguments
   return kindNamed(means.operation.served, named, { introspection: false })
 }

@@ -17,6 +17,7 @@ import {
   isLeafType,
   isObjectType,
   Kind as NodeKind,
+  parse,
   parseType,
   print,
   type SelectionNode,
@@ -27,9 +28,10 @@ import {
   visit,
 } from 'graphql'
 import { isRecord } from '../../lib/json.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { WorkBudget } from '../../query/condition/work-budget.ts'
 import { fragmentsOf } from '../documents/selections.ts'
 import { type CollectedFields, collectFields, selectionsOf } from '../plan/plan-compiler.ts'
+import { plannedWork } from '../plan/plan-run.ts'
 import type { RoutedOperation } from './over-gateways.ts'
 import type { Holder, RoutedField } from './routes.ts'
 
@@ -70,10 +72,10 @@ export class MergeMeans {
   readonly #flags: ReadonlyMap<string, boolean>
   readonly #variables = new Map<string, { readonly type: TypeNode; readonly value: unknown }>()
 
-  constructor(operation: RoutedOperation, budget: WorkBudget) {
-    const { request, document, variables } = operation
+  constructor(operation: RoutedOperation) {
+    const { request, document, variables, limits } = operation
     this.operation = operation
-    this.budget = budget
+    this.budget = new WorkBudget(plannedWork(limits.work))
     let prefix = 'm_'
     while (request.query.includes(prefix)) prefix = `m${prefix}`
     this.prefix = prefix
@@ -90,7 +92,7 @@ export class MergeMeans {
     return collectFields(selectionsOf(nodes), new Set(names), context)
   }
 
-  /** A variable of ours with its value. */
+  /** A variable of ours with its value, which another call replaces. */
   variable(name: string, type: string, value: unknown): VariableNode {
     const own = this.prefix + name
     this.#variables.set(own, { type: parseType(type), value })
@@ -205,6 +207,13 @@ export function selectAs(
   return select(node?.name.value ?? '', { alias: key, selections, arguments: args })
 }
 
+/** The fields of a text without braces. */
+export function selectionsIn(text: string): readonly SelectionNode[] {
+  const [definition] = parse(`{${text}}`, { noLocation: true }).definitions
+  if (definition?.kind !== NodeKind.OPERATION_DEFINITION) throw new TypeError(text)
+  return definition.selectionSet.selections
+}
+
 /** All fields of a type of the gateway's own whose fields take no arguments. */
 export function allOf(type: GraphQLOutputType): readonly SelectionNode[] | undefined {
   const named = getNamedType(type)
@@ -236,13 +245,23 @@ export function failedOf(
 ): Merged | undefined {
   const failed = parts.filter(({ value }) => value === null || value === undefined)
   if (failed.length === 0) return undefined
+  const [first] = inOrderOfClusters(
+    failed.flatMap((part) => part.errors),
+    clusters,
+  )
+  return { value: null, errors: first === undefined ? [] : [{ ...first, path: [key] }] }
+}
+
+/** Errors by their clusters, in the order of these; those of no cluster come last. */
+export function inOrderOfClusters(
+  errors: readonly GraphQLFormattedError[],
+  clusters: readonly string[],
+): readonly GraphQLFormattedError[] {
   const placeOf = ({ extensions }: GraphQLFormattedError): number => {
     const place = clusters.indexOf(String(extensions?.['cluster']))
     return place < 0 ? clusters.length : place
   }
-  const errors = failed.flatMap((part) => part.errors)
-  const [first] = errors.toSorted((a, b) => placeOf(a) - placeOf(b))
-  return { value: null, errors: first === undefined ? [] : [{ ...first, path: [key] }] }
+  return errors.toSorted((a, b) => placeOf(a) - placeOf(b))
 }
 
 export function recordOf(value: unknown): Readonly<Record<string, unknown>> {

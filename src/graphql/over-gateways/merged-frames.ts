@@ -1,6 +1,6 @@
 /*
  * A subscription over clusters of several gateways. The clusters are divided among parts: each is followed at the gateway
- * that holds it, by a subscription with the same field and other clusters (`holder-document.ts`). What comes is merged by the
+ * that holds it, by a subscription with the same field and other clusters. What comes is merged by the
  * content (`merged-content.ts`). A frame is made when the subscriber takes it, of what the parts have by then: a slow
  * subscriber slows the parts, and each holder merges what waits, as for any reader.
  *
@@ -10,21 +10,11 @@
  * cannot lead to the right rows, as after a resume, the whole begins anew, with a `reset`.
  */
 
-import {
-  type DocumentNode,
-  type GraphQLField,
-  type GraphQLFormattedError,
-  getNamedType,
-  isObjectType,
-  type FieldNode,
-  type OperationDefinitionNode,
-  type VariableValues,
-} from 'graphql'
+import { type FieldNode, type GraphQLFormattedError, getNamedType, isObjectType } from 'graphql'
 import { Backoff } from '../../lib/backoff.ts'
 import { FrameStream, type StreamEnd } from '../../lib/frame-stream.ts'
 import { isRecord, parseExact } from '../../lib/json.ts'
 import { pageSizeOf } from '../../query/page/page.ts'
-import { fragmentsOf } from '../documents/selections.ts'
 import {
   boundedFormatted,
   ClientError,
@@ -32,48 +22,33 @@ import {
   isLostCluster,
 } from '../errors/client-error.ts'
 import { checkedCoalesceMs } from '../live/followed-list.ts'
-import { collectFields } from '../plan/plan-compiler.ts'
 import { identityIn } from '../reads/list-arguments.ts'
 import { followSourceOf } from '../schema/field-source.ts'
 import type { ClusterGap, Visibility } from '../schema/gateway-types.ts'
-import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import { holderDocument, ownPrefix } from './holder-document.ts'
-import { type MergedContent, MergedList, type SelectedField } from './merged-content.ts'
-import { MergedChanges, MergedClusters, MergedCounts, MergedLogs } from './merged-totals.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import { type FollowedField, type MergedContent, MergedList } from './merged-content.ts'
+import { earliest, enoughValues, joinedGaps, leastVisible } from './merged-facts.ts'
+import { MergeMeans, selectAs, selectionsIn } from './merged-field.ts'
+import { ChangeFrames, ClusterFrames, CountFrames, LogFrames } from './merged-totals.ts'
 import { MergedPage, MergedProblems } from './merged-windows.ts'
 import { encodeMergedToken, partsToResume } from './merged-token.ts'
 import type { FollowHolder, RoutedOperation } from './over-gateways.ts'
-import { routedFields } from './routes.ts'
-import { failureOf, gapsOf, type Holder, Part } from './merged-part.ts'
-import { earliest, joinedGaps, leastVisible, maxFacetValues } from './merged-values.ts'
+import type { PeerRequest } from './peers.ts'
+import { type Holder, type RoutedField, routedFields } from './routes.ts'
+import { failureOf, gapsOf, Part, type PresentHolder } from './merged-part.ts'
 
 /** A subscription over clusters. */
 export interface MergedSubscription {
-  readonly document: DocumentNode
-  readonly operation: OperationDefinitionNode
-  readonly variables: VariableValues
-  /** The variables as the client has sent them. */
-  readonly inputs: Readonly<Record<string, unknown>>
-  readonly field: {
-    readonly key: string
-    readonly nodes: readonly FieldNode[]
-    readonly field: GraphQLField<unknown, unknown>
-    readonly args: Readonly<Record<string, unknown>>
-  }
-  readonly limits: OperationLimits
+  /** It has one root field. */
+  readonly operation: RoutedOperation
   /** At present. */
   readonly served: () => ServedSchema
   /** The gateway that holds a cluster at present. */
-  readonly holderOf: (cluster: string) => Holder
+  readonly holderOf: (cluster: string) => PresentHolder
   /** The clusters that the field is about at present; `undefined` if its arguments name one that is gone. */
   readonly clusters: (served: ServedSchema) => readonly string[] | undefined
-  /** Follows at a gateway; `undefined`: this one. Its failure is the end of the stream, or a rejection. */
-  readonly follow: (holder: string | undefined, request: HolderRequest) => Promise<FrameStream>
-}
-
-interface HolderRequest {
-  readonly query: string
-  readonly variables: Readonly<Record<string, unknown>>
+  /** Follows at a gateway. Its failure is the end of the stream, or a rejection. */
+  readonly follow: (holder: Holder, request: PeerRequest) => Promise<FrameStream>
 }
 
 /** The frames. Throws `ClientError` and `ArgumentError` for what no frame could answer. */
@@ -81,28 +56,23 @@ export function mergedFrames(of: MergedSubscription): FrameStream {
   return new MergedFrames(of)
 }
 
-/** The frames of an operation with one root field: see {@link mergedFrames}. */
+/** The frames of an operation: see {@link mergedFrames}. */
 export function framesOfHolders(
-  { fields: [root], request, limits, ...routed }: RoutedOperation,
+  operation: RoutedOperation,
   follow: FollowHolder,
   served: () => ServedSchema,
 ): FrameStream {
-  if (root?.field === undefined) throw new TypeError('a subscription has one field')
-  const { key, nodes, field, args } = root
-  const { document, operation, variables } = routed
   return mergedFrames({
-    document,
     operation,
-    variables,
-    inputs: request.variables ?? {},
-    field: { key, nodes, field, args },
-    limits,
     served,
     holderOf: (cluster) => served().members.get(cluster)?.holder,
-    clusters: (now) => routedFields({ ...routed, served: now })[0]?.clusters,
+    clusters: (now) => routedFields({ ...operation, served: now })[0]?.clusters,
     follow,
   })
 }
+
+/** The root field of a subscription. */
+type FollowedRoot = RoutedField & { readonly field: NonNullable<RoutedField['field']> }
 
 /** A part that replaces another one is shown once all of its clusters are there again, or after so long. */
 const replacedMs = 30_000
@@ -111,10 +81,10 @@ const maxParts = 32
 
 class MergedFrames extends FrameStream {
   readonly #of: MergedSubscription
-  readonly #field: SelectedField
+  readonly #means: MergeMeans
+  readonly #field: FollowedRoot
+  readonly #type: FollowedField['type']
   readonly #content: MergedContent
-  readonly #query: string
-  readonly #inputs: Readonly<Record<string, unknown>>
   readonly #coalesceMs: number
   readonly #forget: () => void
   readonly #restarts = new Backoff({
@@ -143,49 +113,18 @@ class MergedFrames extends FrameStream {
   constructor(of: MergedSubscription) {
     super()
     this.#of = of
-    const { document, operation, field, limits, inputs } = of
-    const type = getNamedType(field.field.type)
-    if (!isObjectType(type)) throw new TypeError(`${field.key} is no object`)
-    const flags = new Map(
-      Object.entries(of.variables.coerced).map(([name, value]) => [name, value === true]),
-    )
-    const context = { fragments: fragmentsOf(document), flags, grown: () => {} }
-    const { first } = field.args
-    const bounds = { first: typeof first === 'number' ? first : null }
-    this.#field = {
-      key: field.key,
-      nodes: field.nodes,
-      type,
-      args: field.args,
-      pageSize: pageSizeOf(bounds, limits.maxPageSize).size,
-      collect: (nodes, name) =>
-        collectFields(
-          nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
-          new Set([name]),
-          context,
-        ),
-    }
+    const { limits, fields } = of.operation
+    const [root] = fields
+    const field = root?.field
+    const type = field && getNamedType(field.type)
+    if (root === undefined || field === undefined || !isObjectType(type))
+      throw new TypeError('a subscription has one field, of an object')
+    this.#means = new MergeMeans(of.operation)
+    this.#field = { ...root, field }
+    this.#type = type
     this.#content = this.#contentOf()
-    this.#coalesceMs =
-      checkedCoalesceMs(field.args['coalesceMs'] as number | undefined) ?? limits.coalesceMs
-    const takes = (name: string): boolean => field.field.args.some((one) => one.name === name)
-    const { query, variables } = holderDocument({
-      document,
-      operation,
-      ...field,
-      nodes: this.#content.asksSelection
-        ? field.nodes
-        : field.nodes.map((node) => ({ ...node, selectionSet: undefined })),
-      selects: [this.#content.selects, ...this.#stateFields()].join(' '),
-      replaced: ['clusters', 'ids', 'resumeFrom', 'top'].filter(
-        (name) => takes(name) && (name !== 'ids' || Array.isArray(field.args['ids'])),
-      ),
-      without: ['cluster', 'clusterSelector'],
-    })
-    this.#query = query
-    this.#inputs = Object.fromEntries(
-      Object.entries(inputs).filter(([name]) => variables.has(name)),
-    )
+    const { coalesceMs } = this.#field.args
+    this.#coalesceMs = checkedCoalesceMs(coalesceMs as number | undefined) ?? limits.coalesceMs
     const served = of.served()
     this.#clusters = of.clusters(served) ?? []
     this.#forget = served.fleet.onChanged(() => this.#fleetChanged())
@@ -204,29 +143,34 @@ class MergedFrames extends FrameStream {
   }
 
   #contentOf(): MergedContent {
-    const { field } = this.#of.field
+    const { field, args } = this.#field
+    const { first } = args
+    const bounds = { first: typeof first === 'number' ? first : null }
+    const { size: pageSize } = pageSizeOf(bounds, this.#of.operation.limits.maxPageSize)
+    const of = { means: this.#means, field: this.#field, type: this.#type, pageSize }
     const source = followSourceOf(field)
     switch (source?.form) {
       case 'listFrames':
       case 'objectListFrames':
       case 'kubernetesObjectsFrames':
       case 'objectsFrames':
-        return new MergedList(this.#field, (name) => this.#of.served().members.has(name))
+        return new MergedList(of, (name) => this.#of.served().members.has(name))
       case 'livePages':
       case 'objectListPages':
+        return new MergedPage(of)
       case 'kubernetesObjectsPages':
-        return new MergedPage(this.#field)
+        return new MergedPage(of, 'age')
       case 'problemFrames':
-        return new MergedProblems(this.#field)
+        return new MergedProblems(of)
       case 'facetFrames':
       case 'objectListFacetFrames':
-        return new MergedCounts(this.#field)
+        return new CountFrames(of)
       case 'clusterFrames':
-        return new MergedClusters(this.#field)
+        return new ClusterFrames(of)
       case 'changeFrames':
-        return new MergedChanges(this.#field)
+        return new ChangeFrames(of)
       case 'logFrames':
-        return new MergedLogs(this.#field)
+        return new LogFrames(of)
       default: {
         const message = `${field.name} is about one cluster, and cannot be followed in several`
         const hint = 'subscribe for each cluster'
@@ -235,23 +179,52 @@ class MergedFrames extends FrameStream {
     }
   }
 
-  /** What frames say besides their content, as far as the type has it. */
-  #stateFields(): readonly string[] {
-    const fields = this.#field.type.getFields()
+  /** The request of a part: the client's field for its clusters, with what frames say besides their content. */
+  #requestOf({ clusters, from }: Part): PeerRequest {
+    const { field, nodes, args } = this.#field
+    const own = new Set(clusters)
+    const replaced: Readonly<Record<string, unknown>> = {
+      clusters,
+      resumeFrom: from === '' ? null : from,
+      top: enoughValues,
+      ...(Array.isArray(args['ids']) && {
+        ids: args['ids'].filter((id, at) => own.has(identityIn(`ids[${at}]`, String(id)).cluster)),
+      }),
+    }
+    const variables = field.args.flatMap(({ name, type }) =>
+      name in replaced
+        ? [[name, this.#means.variable(name, String(type), replaced[name])] as const]
+        : [],
+    )
+    const { prefix } = this.#means
+    const fields = this.#type.getFields()
     const gap = 'incomplete { cluster type code message since from to }'
-    return ['reset', 'synced', 'resumeToken', 'staleSince', 'visible', gap].flatMap((text) => {
-      const [name = ''] = text.split(' ')
-      return name in fields && this.#field.type.name !== 'GatewayCluster'
-        ? [`${ownPrefix}${name}: ${text}`]
-        : []
-    })
+    const state = ['reset', 'synced', 'resumeToken', 'staleSince', 'visible', gap].flatMap(
+      (text) => {
+        const [name = ''] = text.split(' ')
+        return name in fields && this.#type.name !== 'GatewayCluster'
+          ? [`${prefix}${name}: ${text}`]
+          : []
+      },
+    )
+    const selected = this.#content.asksSelection
+      ? nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? [])
+      : []
+    const asked = selectionsIn([this.#content.selects, ...state].join(' '))
+    return this.#means.request([
+      selectAs(this.#field, [...selected, ...asked], {
+        cluster: undefined,
+        clusterSelector: undefined,
+        ...Object.fromEntries(variables),
+      }),
+    ])
   }
 
   // Parts
 
   /** Follows all parts, from the client's token if that is possible. */
   #begin(): void {
-    const { resumeFrom } = this.#of.field.args
+    const { resumeFrom } = this.#field.args
     const divided = this.#divided(this.#clusters.map((cluster) => ({ cluster, group: '' })))
     const tokens =
       typeof resumeFrom === 'string'
@@ -271,7 +244,7 @@ class MergedFrames extends FrameStream {
     for (const part of this.#parts) this.#open(part)
   }
 
-  #holderOf(cluster: string): Holder {
+  #holderOf(cluster: string): PresentHolder {
     return this.#of.holderOf(cluster)
   }
 
@@ -351,30 +324,15 @@ class MergedFrames extends FrameStream {
       return
     }
     const { tries } = part
-    const late = this.#of.limits.syncDeadlineMs + this.#of.limits.silenceMs
-    this.#lateAfter(part, late)
-    const { ids } = this.#of.field.args
-    const own = new Set(part.clusters)
-    const variables: Record<string, unknown> = {
-      ...this.#inputs,
-      [`${ownPrefix}clusters`]: part.clusters,
-      [`${ownPrefix}resumeFrom`]: part.from === '' ? null : part.from,
-      [`${ownPrefix}top`]: maxFacetValues,
-    }
-    if (Array.isArray(ids)) {
-      variables[`${ownPrefix}ids`] = ids.filter((id, at) =>
-        own.has(identityIn(`ids[${at}]`, String(id)).cluster),
-      )
-    }
-    const { holder } = part
-    const request = { query: this.#query, variables }
+    const { syncDeadlineMs, silenceMs } = this.#of.operation.limits
+    this.#lateAfter(part, syncDeadlineMs + silenceMs)
     const opened = (stream: FrameStream): void => {
       if (part.tries !== tries || this.isClosed) return stream.close()
       part.stream = stream
       stream.onReady(() => this.#ready())
       this.#ready()
     }
-    this.#of.follow(holder, request).then(opened, (error: unknown) => {
+    this.#of.follow(part.holder, this.#requestOf(part)).then(opened, (error: unknown) => {
       if (part.tries === tries && !this.isClosed) this.#failed(part, [error])
     })
   }
@@ -489,12 +447,12 @@ class MergedFrames extends FrameStream {
 
   /** Takes what the parts have: a frame of each, and more of snapshots, up to the size of one frame. */
   #pull(): void {
-    const { maxFrameObjects, maxFrameBytes } = this.#of.limits
+    const { maxFrameObjects, maxFrameBytes } = this.#of.operation.limits
     let bytes = 0
     for (const part of this.#parts) {
       while (part.stream !== undefined) {
         if (this.#isResuming && part.hasAnswered) break
-        const isFull = this.#content.waiting.rows >= maxFrameObjects || bytes >= maxFrameBytes
+        const isFull = this.#content.waiting >= maxFrameObjects || bytes >= maxFrameBytes
         if (isFull && !this.#content.isWhole) return
         const { stream } = part
         const payload = stream.take()
@@ -537,7 +495,7 @@ class MergedFrames extends FrameStream {
       return this.#failed(part, errors)
     }
     const state = isRecord(value) ? value : {}
-    const ours = (name: string): unknown => state[ownPrefix + name]
+    const ours = (name: string): unknown => state[this.#means.prefix + name]
     const reset = ours('reset') === true
     const synced = ours('synced') ?? true
     if (reset && !part.isNew && !this.#content.takesResets) return this.#restart()
@@ -573,7 +531,7 @@ class MergedFrames extends FrameStream {
     part.isSynced = true
     part.isLate = false
     const elapsedMs = performance.now() - part.openedMs
-    const patienceMs = 3 * Math.max(this.#of.limits.silenceMs, elapsedMs)
+    const patienceMs = 3 * Math.max(this.#of.operation.limits.silenceMs, elapsedMs)
     for (const other of this.#parts) if (!other.isSettled) this.#lateAfter(other, patienceMs)
   }
 
@@ -602,7 +560,7 @@ class MergedFrames extends FrameStream {
     const isSettled = this.#parts.every((part) => part.isSettled)
     const { waiting, isWhole } = this.#content
     if (this.#restartTimer !== undefined || (this.#isDue && isWhole && !isSettled)) return undefined
-    if (this.#isDue && waiting.rows === 0 && !isSettled) return undefined
+    if (this.#isDue && waiting === 0 && !isSettled) return undefined
     this.#showReplaced()
     const becomesSynced = !this.#isSynced && isSettled
     const gaps = joinedGaps(this.#parts.flatMap((part) => gapsOf(part)))
@@ -616,7 +574,7 @@ class MergedFrames extends FrameStream {
         this.#parts.map((part) => (part.isRefused ? 'NAMESPACES' : part.visible)),
       ),
     }
-    const fields = this.#field.collect(this.#field.nodes, this.#field.type.name)
+    const fields = this.#means.fieldsOf(this.#field.nodes, this.#type)
     const selected = new Set(Array.from(fields.values(), ([node]) => node?.name.value ?? ''))
     const told = JSON.stringify(Object.entries(state).filter(([name]) => selected.has(name)))
     const isForced = this.#isDue || becomesSynced || told !== this.#told
@@ -654,7 +612,7 @@ class MergedFrames extends FrameStream {
     values: Readonly<Record<string, unknown>>,
   ): unknown {
     const name = nodes[0]?.name.value ?? ''
-    if (name === '__typename') return this.#field.type.name
+    if (name === '__typename') return this.#type.name
     if (name === 'resumeToken') {
       const isKnown = this.#content.isResumable
       return encodeMergedToken(

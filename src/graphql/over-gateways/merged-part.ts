@@ -9,13 +9,14 @@ import type { FrameStream } from '../../lib/frame-stream.ts'
 import { isRecord } from '../../lib/json.ts'
 import { type ClientError, clientErrorOf, isLostCluster } from '../errors/client-error.ts'
 import type { ClusterGap, Visibility } from '../schema/gateway-types.ts'
+import type { Holder } from './routes.ts'
 
-/** Who holds a cluster: `undefined` this gateway, `null` none. */
-export type Holder = string | null | undefined
+/** Who holds a cluster at present; `null`: no gateway. */
+export type PresentHolder = Holder | null
 
 export class Part {
   readonly clusters: readonly string[]
-  readonly holder: Holder
+  readonly holder: PresentHolder
   isSuccessor = false
   isHidden = false
   /** The part with the content that is shown until this one is there. */
@@ -52,7 +53,7 @@ export class Part {
   })
   timer: NodeJS.Timeout | undefined
 
-  constructor(clusters: readonly string[], holder: Holder) {
+  constructor(clusters: readonly string[], holder: PresentHolder) {
     this.clusters = clusters
     this.holder = holder
   }

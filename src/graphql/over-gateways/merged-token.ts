@@ -7,7 +7,7 @@
 
 import { encodeFields, fieldsOf, isText } from '../../query/page/cursor.ts'
 import { decodeResumeToken } from '../reads/resume-token.ts'
-import type { Holder } from './merged-part.ts'
+import type { PresentHolder } from './merged-part.ts'
 import { joinedHash } from '../prepare/viewer-access.ts'
 
 /** The clusters that a gateway answers for, and its token for them. */
@@ -38,7 +38,7 @@ export function encodeMergedToken(parts: readonly TokenPart[]): string {
 }
 
 /** A part of a token, and who holds all of its clusters now. */
-type HeldPart = TokenPart & { readonly holder: Holder }
+type HeldPart = TokenPart & { readonly holder: PresentHolder }
 
 /**
  * The parts that a token leads to, for a list of these clusters; `undefined` if the list must begin anew. Throws
@@ -47,7 +47,7 @@ type HeldPart = TokenPart & { readonly holder: Holder }
 export function partsToResume(
   text: string,
   clusters: readonly string[],
-  holderOf: (cluster: string) => Holder,
+  holderOf: (cluster: string) => PresentHolder,
 ): readonly HeldPart[] | undefined {
   const parts = mergedTokenParts(text, clusters)
   // The token of a gateway that held all.

@@ -4,27 +4,29 @@
  */
 
 import { isRecord } from '../../lib/json.ts'
-import type { Facet, IndexSum, LogLine, LogStream } from '../schema/gateway-types.ts'
-import { ownPrefix } from './holder-document.ts'
+import type {
+  Facet,
+  FacetsArguments,
+  IndexSum,
+  LogLine,
+  LogStream,
+} from '../schema/gateway-types.ts'
 import {
-  alias,
-  changeBytes,
   ChangeItems,
   type ContentPart,
   errorsByRow,
+  type FollowedField,
   frameOf,
   type HeldFrame,
   MergedContent,
   type MergedFrame,
   MergedParts,
-  ours,
-  type SelectedField,
   type WaitingChange,
 } from './merged-content.ts'
-import { addedFacets, addedIndexSums, defaultFacetValues } from './merged-values.ts'
+import { kindOf, mergedFacets, mergedSums } from './merged-facts.ts'
 
 /** The sums of values that each frame has as a whole. */
-abstract class MergedValue<P> extends MergedParts<P> {
+abstract class ValueFrames<P> extends MergedParts<P> {
   #told = ''
 
   override restart(): void {
@@ -52,47 +54,54 @@ interface PartCounts {
 const sumFields = 'sums { of value number count }'
 
 /** The counts and sums of a list. */
-export class MergedCounts extends MergedValue<PartCounts> {
+export class CountFrames extends ValueFrames<PartCounts> {
   override readonly asksSelection = false
   readonly selects: string = [
-    alias('totalCount', 'totalCount'),
-    alias('sums', sumFields),
-    alias('facets', `facets { by distinctCount missingCount values { value count ${sumFields} } }`),
+    this.alias('totalCount'),
+    this.alias('sums', sumFields),
+    this.alias(
+      'facets',
+      `facets { by distinctCount missingCount values { value count ${sumFields} } }`,
+    ),
   ].join(' ')
 
   take(part: ContentPart, { value }: HeldFrame): void {
     this.parts.set(part, {
-      totalCount: (ours(value, 'totalCount') ?? 0) as number,
-      sums: (ours(value, 'sums') ?? []) as readonly IndexSum[],
-      facets: (ours(value, 'facets') ?? []) as readonly Facet[],
+      totalCount: (this.ours(value, 'totalCount') ?? 0) as number,
+      sums: (this.ours(value, 'sums') ?? []) as readonly IndexSum[],
+      facets: (this.ours(value, 'facets') ?? []) as readonly Facet[],
     })
   }
 
   protected values(): Readonly<Record<string, unknown>> {
     const parts = this.shown
-    const { top } = this.of.args
-    const most = typeof top === 'number' ? top : defaultFacetValues
+    const { by, ...args } = this.of.field.args as Partial<FacetsArguments>
+    const kind = kindOf(this.of)
     return {
       totalCount: parts.reduce((sum, { totalCount }) => sum + totalCount, 0),
-      sums: addedIndexSums(parts.map(({ sums }) => sums)),
-      facets: addedFacets(
+      sums: mergedSums(
+        kind,
+        parts.map(({ sums }) => sums),
+      ),
+      facets: mergedFacets(
+        kind,
+        { ...args, by: by ?? [] },
         parts.map(({ facets }) => facets),
-        most,
       ),
     }
   }
 }
 
 /** The clusters, each as its holder describes it. */
-export class MergedClusters extends MergedValue<ReadonlyMap<string, unknown>> {
-  readonly selects: string = alias('name', 'name')
+export class ClusterFrames extends ValueFrames<ReadonlyMap<string, unknown>> {
+  readonly selects: string = this.alias('name')
 
   take(part: ContentPart, { value }: HeldFrame): void {
     const rows: readonly unknown[] = Array.isArray(value) ? value : []
     const own = new Set(part.clusters)
     const found = rows.flatMap((row): (readonly [string, unknown])[] => {
       if (!isRecord(row)) return []
-      const { [`${ownPrefix}name`]: name, ...members } = row
+      const { [`${this.of.means.prefix}name`]: name, ...members } = row
       return typeof name === 'string' && own.has(name) ? [[name, members]] : []
     })
     this.parts.set(part, new Map(found))
@@ -105,20 +114,20 @@ export class MergedClusters extends MergedValue<ReadonlyMap<string, unknown>> {
 }
 
 /** Changes of the past, the newest first. Which rows the subscriber holds is not known. */
-export class MergedChanges extends MergedContent {
-  readonly selects: string = alias('changes', 'changes { time }')
+export class ChangeFrames extends MergedContent {
+  readonly selects: string = this.alias('changes', 'changes { time }')
   override readonly isResumable = true
   readonly #items: ChangeItems
   readonly #waiting: (WaitingChange & { readonly time: string })[] = []
   #isFirst = true
 
-  constructor(of: SelectedField) {
+  constructor(of: FollowedField) {
     super(of)
     this.#items = new ChangeItems(of)
   }
 
-  override get waiting(): { readonly rows: number; readonly bytes: number } {
-    return { rows: this.#waiting.length, bytes: this.#waiting.length * changeBytes }
+  override get waiting(): number {
+    return this.#waiting.length
   }
 
   override restart(): void {
@@ -136,7 +145,7 @@ export class MergedChanges extends MergedContent {
 
   take(_part: ContentPart, { value, errors }: HeldFrame): void {
     const byRow = errorsByRow(errors, this.#items)
-    const changes = (ours(value, 'changes') ?? []) as readonly { readonly time: string }[]
+    const changes = (this.ours(value, 'changes') ?? []) as readonly { readonly time: string }[]
     for (const [at, { time }] of changes.entries()) {
       const items = this.#items.at(value, at)
       this.#waiting.push({ items, time, errors: byRow.get(at) ?? [] })
@@ -153,12 +162,12 @@ export class MergedChanges extends MergedContent {
 }
 
 /** Lines of logs, in the order of their times within a frame. */
-export class MergedLogs extends MergedParts<readonly LogStream[]> {
+export class LogFrames extends MergedParts<readonly LogStream[]> {
   readonly selects: string = [
-    alias('lines', 'lines { time cluster namespace pod container text truncated fields }'),
-    alias('streams', 'streams { cluster namespace pod container state reason message }'),
-    alias('skipped', 'skipped'),
-    alias('notFollowed', 'notFollowed'),
+    this.alias('lines', 'lines { time cluster namespace pod container text truncated fields }'),
+    this.alias('streams', 'streams { cluster namespace pod container state reason message }'),
+    this.alias('skipped'),
+    this.alias('notFollowed'),
   ].join(' ')
   override readonly isWhole = false
   override readonly asksSelection = false
@@ -169,12 +178,12 @@ export class MergedLogs extends MergedParts<readonly LogStream[]> {
   #skipped = 0
   #areStreamsNew = false
 
-  override get waiting(): { readonly rows: number; readonly bytes: number } {
-    return { rows: this.#lines.length, bytes: this.#lines.length * changeBytes }
+  override get waiting(): number {
+    return this.#lines.length
   }
 
   take(part: ContentPart, { value }: HeldFrame): void {
-    for (const line of (ours(value, 'lines') ?? []) as readonly LogLine[]) {
+    for (const line of (this.ours(value, 'lines') ?? []) as readonly LogLine[]) {
       const { cluster, namespace, pod, container, time } = line
       const name = `${cluster}/${namespace}/${pod}/${container}`
       const last = this.#last.get(name)
@@ -182,13 +191,13 @@ export class MergedLogs extends MergedParts<readonly LogStream[]> {
       if (time !== null) this.#last.set(name, time)
       this.#lines.push(line)
     }
-    const streams = (ours(value, 'streams') ?? null) as readonly LogStream[] | null
+    const streams = (this.ours(value, 'streams') ?? null) as readonly LogStream[] | null
     if (streams !== null) {
       this.parts.set(part, streams)
       this.#areStreamsNew = true
     }
-    this.#skipped += (ours(value, 'skipped') ?? 0) as number
-    this.#notFollowed.set(part, (ours(value, 'notFollowed') ?? 0) as number)
+    this.#skipped += (this.ours(value, 'skipped') ?? 0) as number
+    this.#notFollowed.set(part, (this.ours(value, 'notFollowed') ?? 0) as number)
   }
 
   override left(part: ContentPart): void {

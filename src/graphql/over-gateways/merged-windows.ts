@@ -4,33 +4,29 @@
  */
 
 import type { GraphQLFormattedError } from 'graphql'
-import { type ListPosition, placeIn } from '../../query/page/cursor.ts'
-import type { OrderTerm } from '../../query/page/list-order.ts'
+import { type PlacedCursor, placeInCursor } from '../../query/page/cursor.ts'
 import { isShown, sentSteps } from '../../query/page/page-steps.ts'
 import { problemOrder } from '../../query/problems/problem-page.ts'
 import { problemCounts } from '../reads/over-kinds/problems-read.ts'
 import type { PageStep, ProblemCount } from '../schema/gateway-types.ts'
 import {
-  alias,
   ChangeItems,
   type ContentPart,
   errorsByRow,
+  type FollowedField,
   frameOf,
   type HeldFrame,
-  keptRowBytes,
   type MergedFrame,
   MergedParts,
-  ours,
   type RawChange,
   type RemovalReason,
-  type SelectedField,
   type WaitingChange,
 } from './merged-content.ts'
-import { comparePlaces, directionsOf } from './merged-values.ts'
+import { type ComparePlaces, descendingIn, inOrder } from './row-order.ts'
 
 interface WindowRow {
   readonly id: string
-  readonly position: ListPosition
+  readonly position: PlacedCursor
   readonly positionText: string
   readonly items: readonly unknown[]
   readonly errors: readonly GraphQLFormattedError[]
@@ -57,21 +53,13 @@ const noWindow = {
 /** The first rows of each part: any of them may be among the first ones of all. */
 abstract class MergedWindow extends MergedParts<PartWindow> {
   protected readonly items: ChangeItems
-  protected abstract readonly terms: readonly Pick<OrderTerm, 'descending'>[]
+  protected abstract readonly compare: ComparePlaces
   #sent: readonly WindowRow[] = []
   #told = ''
 
-  constructor(of: SelectedField) {
+  constructor(of: FollowedField) {
     super(of)
     this.items = new ChangeItems(of)
-  }
-
-  override get bytes(): number {
-    let bytes = 0
-    for (const { rows } of this.parts.values()) {
-      for (const { version } of rows) bytes += 3 * version.length + keptRowBytes
-    }
-    return bytes
   }
 
   override restart(): void {
@@ -89,13 +77,13 @@ abstract class MergedWindow extends MergedParts<PartWindow> {
 
   protected rowOf(
     id: string,
-    position: string,
+    position: string | null,
     items: readonly unknown[],
     errors: readonly GraphQLFormattedError[],
   ): WindowRow {
     const version = `${this.items.shown(items)}${errors.map(({ message }) => message).join()}`
-    const place = placeIn(position) ?? { part: '', key: id, values: [] }
-    return { id, position: place, positionText: position, items, errors, version }
+    const place = position === null ? { part: '', key: id, values: [] } : placeInCursor(position)
+    return { id, position: place, positionText: position ?? '', items, errors, version }
   }
 
   next(force: boolean): MergedFrame | undefined {
@@ -106,7 +94,7 @@ abstract class MergedWindow extends MergedParts<PartWindow> {
         if (part.isHidden) return []
         return part.isLost ? window.rows.filter(({ id }) => sent.has(id)) : window.rows
       })
-      .toSorted((a, b) => comparePlaces(a.position, b.position, this.terms))
+      .toSorted((a, b) => this.compare(a.position, b.position))
       .slice(0, this.of.pageSize)
     const changes = this.changes(this.#sent, rows)
     const lists = (of: (window: PartWindow) => readonly string[]): readonly string[] =>
@@ -143,27 +131,34 @@ interface RawStep {
 
 /** The rows of a live page. */
 export class MergedPage extends MergedWindow {
-  readonly selects: string = `${alias('changes', 'changes { step index from id: objectId position }')} ${alias('totalCount', 'totalCount')}`
-  protected readonly terms: readonly Pick<OrderTerm, 'descending'>[] = directionsOf(
-    this.of.args['orderBy'],
-  )
+  readonly selects: string = [
+    this.alias('changes', 'changes { step index from id: objectId position }'),
+    this.alias('totalCount'),
+  ].join(' ')
+  protected readonly compare: ComparePlaces
+
+  /** `reversed`: as of {@link descendingIn}. */
+  constructor(of: FollowedField, reversed?: string) {
+    super(of)
+    this.compare = inOrder(descendingIn(of.field.args['orderBy'], reversed))
+  }
 
   take(part: ContentPart, frame: HeldFrame): void {
     const { value, errors } = frame
     const window = this.windowOf(part, frame)
     const rows = [...window.rows]
     const byRow = errorsByRow(errors, this.items)
-    for (const [at, raw] of ((ours(value, 'changes') ?? []) as readonly RawStep[]).entries()) {
+    for (const [at, raw] of ((this.ours(value, 'changes') ?? []) as readonly RawStep[]).entries()) {
       const { step, index, from, id, position } = raw
       if (step === 'REMOVE') rows.splice(index, 1)
       else if (step === 'MOVE') rows.splice(index, 0, ...rows.splice(from ?? index, 1))
       else {
-        const row = this.rowOf(id, position ?? '', this.items.at(value, at), byRow.get(at) ?? [])
+        const row = this.rowOf(id, position, this.items.at(value, at), byRow.get(at) ?? [])
         rows.splice(index, step === 'INSERT' ? 0 : 1, row)
       }
     }
     window.rows = rows
-    window.totalCount = (ours(value, 'totalCount') ?? 0) as number
+    window.totalCount = (this.ours(value, 'totalCount') ?? 0) as number
   }
 
   protected changes(
@@ -183,14 +178,16 @@ export class MergedPage extends MergedWindow {
 /** The first problems of all clusters. */
 export class MergedProblems extends MergedWindow {
   readonly selects: string = [
-    alias('changes', 'changes { type removal id: objectId position }'),
-    alias('totalCount', 'totalCount'),
-    alias('counts', 'counts { severity type kind count }'),
-    alias('lookedAt', 'lookedAt'),
-    alias('notLookedAt', 'notLookedAt'),
+    this.alias('changes', 'changes { type removal id: objectId position }'),
+    this.alias('totalCount'),
+    this.alias('counts', 'counts { severity type kind count }'),
+    this.alias('lookedAt'),
+    this.alias('notLookedAt'),
   ].join(' ')
-  protected readonly terms: readonly Pick<OrderTerm, 'descending'>[] = problemOrder(
-    this.of.args['orderBy'] as Parameters<typeof problemOrder>[0],
+  protected readonly compare: ComparePlaces = inOrder(
+    problemOrder(this.of.field.args['orderBy'] as Parameters<typeof problemOrder>[0]).map(
+      ({ descending }) => descending,
+    ),
   )
   /** Why problems are gone that are not sent yet. */
   readonly #removals = new Map<string, RemovalReason>()
@@ -200,21 +197,21 @@ export class MergedProblems extends MergedWindow {
     const window = this.windowOf(part, frame)
     const rows = new Map(window.rows.map((row) => [row.id, row]))
     const byRow = errorsByRow(errors, this.items)
-    const changes = (ours(value, 'changes') ?? []) as readonly (RawChange & RawStep)[]
+    const changes = (this.ours(value, 'changes') ?? []) as readonly (RawChange & RawStep)[]
     for (const [at, { id, type, removal, position }] of changes.entries()) {
       if (type === 'REMOVED') {
         rows.delete(id)
         if (removal !== null) this.#removals.set(id, removal)
         continue
       }
-      const row = this.rowOf(id, position ?? '', this.items.at(value, at), byRow.get(at) ?? [])
+      const row = this.rowOf(id, position, this.items.at(value, at), byRow.get(at) ?? [])
       rows.set(id, row)
     }
     window.rows = [...rows.values()]
-    window.totalCount = (ours(value, 'totalCount') ?? 0) as number
-    window.counts = (ours(value, 'counts') ?? []) as readonly ProblemCount[]
-    window.lookedAt = (ours(value, 'lookedAt') ?? []) as readonly string[]
-    window.notLookedAt = (ours(value, 'notLookedAt') ?? []) as readonly string[]
+    window.totalCount = (this.ours(value, 'totalCount') ?? 0) as number
+    window.counts = (this.ours(value, 'counts') ?? []) as readonly ProblemCount[]
+    window.lookedAt = (this.ours(value, 'lookedAt') ?? []) as readonly string[]
+    window.notLookedAt = (this.ours(value, 'notLookedAt') ?? []) as readonly string[]
   }
 
   protected changes(

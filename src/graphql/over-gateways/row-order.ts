@@ -77,7 +77,7 @@ export function rowOrderOf(
 }
 
 /** Which keys of an `orderBy` are descending. `reversed`: an index whose falling values are a rising order. */
-function descendingIn(orderBy: unknown, reversed?: string): readonly boolean[] {
+export function descendingIn(orderBy: unknown, reversed?: string): readonly boolean[] {
   if (!Array.isArray(orderBy)) return []
   return orderBy.map((key) => {
     const [entry] = Object.entries(recordOf(key))
@@ -85,7 +85,7 @@ function descendingIn(orderBy: unknown, reversed?: string): readonly boolean[] {
   })
 }
 
-type ComparePlaces = (a: PlacedCursor, b: PlacedCursor) => number
+export type ComparePlaces = (a: PlacedCursor, b: PlacedCursor) => number
 
 function byCursor(compare: ComparePlaces): RowOrder {
   const places = new Map<string, PlacedCursor>()
@@ -108,7 +108,7 @@ function byCursor(compare: ComparePlaces): RowOrder {
 }
 
 /** By values, then by part and key. */
-function inOrder(descending: readonly boolean[]): ComparePlaces {
+export function inOrder(descending: readonly boolean[]): ComparePlaces {
   return (a, b) => {
     for (const [at, isDescending] of descending.entries()) {
       const byValue = compareValues(a.values[at], b.values[at])

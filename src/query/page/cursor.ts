@@ -157,7 +157,10 @@ export interface PlacedCursor {
   readonly values: readonly (string | CutValue | undefined)[]
 }
 
-/** The place in a cursor that a gateway has made, of a list or of a search. Throws `TypeError` for any other text. */
+/**
+ * The place in a cursor that a gateway has made, of a list or of a search, or in a text of {@link encodePlace}. Throws `TypeError` for
+ * any other text.
+ */
 export function placeInCursor(cursor: string): PlacedCursor {
   const [, , part, key, ...values] = fieldsOf(cursor) ?? []
   if (!isText(part) || !isText(key)) throw new TypeError(`not a cursor of a list: ${cursor}`)
@@ -184,20 +187,6 @@ function isCut(value: unknown): value is CutValue {
 /** The place of a row, to compare with those of other lists in the same order: a cursor of no list. */
 export function encodePlace({ part, key, values }: ListPosition): string {
   return encodeFields([version, '', part, key, ...keptOf(values)])
-}
-
-/**
- * The place in a text of {@link encodePlace}, or in a cursor of any list; `undefined` for any other text. Values that a cursor has
- * cut are their starts.
- */
-export function placeIn(text: string): ListPosition | undefined {
-  const [of, , part, key, ...values] = fieldsOf(text) ?? []
-  if (of !== version || !isText(part) || !isText(key)) return undefined
-  return {
-    part,
-    key,
-    values: values.map((value) => (isCut(value) ? value[0] : isText(value) ? value : undefined)),
-  }
 }
 
 /** Writes a cursor or a resume token: an opaque text, the same on every replica. The first field is the version of its form. */
