@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { afterAll, beforeAll, describe } from 'vitest'
+import { beforeAll, describe } from 'vitest'
 
 const chromiumPath = [
   process.env['CHROMIUM_PATH'],
@@ -14,17 +14,22 @@ const chromiumPath = [
 
 const why = chromiumPath === undefined ? ', skipped: no chromium on the path, no CHROMIUM_PATH' : ''
 
-/** A suite of tests in a real browser; skipped visibly where there is none. */
+/** One browser for all files that a worker runs: it ends with the worker. */
+let launched: Promise<Browser> | undefined
+
+/** A suite of tests in a real browser; skipped visibly where there is none. Each test has contexts of its own. */
 export function describeInBrowser(name: string, suite: (browser: () => Browser) => void): void {
   describe.skipIf(chromiumPath === undefined)(`${name} in a browser${why}`, () => {
     let browser: Browser | undefined
     beforeAll(async () => {
-      browser = await chromium.launch({
-        ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }),
-        args: ['--no-sandbox'],
-      })
+      if ((await launched)?.isConnected() !== true) {
+        launched = chromium.launch({
+          ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }),
+          args: ['--no-sandbox'],
+        })
+      }
+      browser = await launched
     })
-    afterAll(() => browser?.close())
     suite(() => {
       if (browser === undefined) throw new Error('the browser starts before the first test')
       return browser
