@@ -21,7 +21,7 @@ import {
 import { checkCompletions, checkSearchWords } from './search-checks.ts'
 
 /** How long worlds are made on a real API server; on the simulator a few are enough to be told of a mistake soon. */
-const realWorldsMs = Number(process.env['ACCESS_WORLDS_MS'] ?? 30_000)
+const realWorldsMs = Number(process.env['ACCESS_WORLDS_MS'] ?? 12_000)
 const simulatedWorlds = 4
 
 const checks = [

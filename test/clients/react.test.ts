@@ -1,13 +1,14 @@
 import { join } from 'node:path'
 import type { LiveTransport } from 'informerql/client'
 import { useLiveCollection, useLivePage } from 'informerql/client/react'
+import type { Page } from 'playwright-core'
 import { createElement, StrictMode } from 'react'
 import { renderToString } from 'react-dom/server'
 import { build } from 'vite'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeInBrowser, sentBy } from '../support/browser.ts'
 import { serveFiles } from '../support/file-server.ts'
-import { serveGateway } from '../support/gateway.ts'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { podNames, profile, shop, shopForTests } from './shop.ts'
 
 /** A page whose components the test shows by `show({ … })`, under StrictMode. */
@@ -128,6 +129,10 @@ const open = shopForTests()
 
 describeInBrowser('a hook under StrictMode', (browser) => {
   const dist = () => join(open().project.dir, 'dist')
+  const parts = new AsyncDisposableStack()
+  let files: Awaited<ReturnType<typeof serveFiles>>
+  let gateway: ServedGateway
+  let page: Page
   beforeAll(async () => {
     const { project } = open()
     await project.write('main.ts', program)
@@ -144,29 +149,29 @@ describeInBrowser('a hook under StrictMode', (browser) => {
       build: { outDir: dist(), emptyOutDir: true },
       resolve: { conditions: ['informerql-source', 'module', 'browser'] },
     })
-  })
-
-  /** A page of an allowed origin: what it sends, what it shows, and a function that renders. */
-  async function openPage(path = '/graphql') {
-    await using parts = new AsyncDisposableStack()
-    const files = parts.use(await serveFiles(dist()))
+    files = parts.use(await serveFiles(dist()))
     const clusters = [{ name: 'default', ...open().cluster.selection }]
-    const gateway = parts.use(
+    gateway = parts.use(
       await serveGateway({ clusters, profile }, { allowedOrigins: [files.origin] }),
     )
-    const page = await browser().newPage()
+    // One for all tests, which load it anew: a new page takes four times as long.
+    page = await browser().newPage()
     parts.defer(() => page.close())
+  })
+  afterAll(() => parts.disposeAsync())
+
+  /** The page, loaded anew from an allowed origin: what it sends, what it shows, and a function that renders. */
+  async function openPage(path = '/graphql') {
     const sent = sentBy(page)
     const url = new URL(path, gateway.url.replace('http', 'ws'))
     await page.goto(`${files.origin}/?gateway=${url.href}`)
-    const all = parts.move()
     return {
       sent,
       show: (shown?: object) => page.evaluate(`show(${JSON.stringify(shown)})`),
       shows: (text: string | RegExp) => page.locator('output').getByText(text).first().waitFor(),
       all: () => page.locator('output').allTextContents(),
       mounts: () => page.evaluate('mounts()'),
-      [Symbol.asyncDispose]: () => all.disposeAsync(),
+      [Symbol.asyncDispose]: async () => void (await page.goto('about:blank')),
     }
   }
 

@@ -125,7 +125,7 @@ const faults: readonly Fault[] = [
   },
 ]
 
-const writes = 2000
+const writes = 400
 const seed = runSeed
 
 describeClusters('a fold of subscription frames', (cluster) => {

@@ -20,7 +20,7 @@ import {
 import { runSeed, seededRandom } from '../support/random.ts'
 import { CheckedHandler } from './checked-handler.ts'
 
-const rounds = 8
+const rounds = 4
 const steps = 150
 
 const selector = 'on=yes'

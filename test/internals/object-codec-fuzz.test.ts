@@ -10,7 +10,7 @@ import { fuzzedText } from './fuzzed-text.ts'
 import { referenceDecode } from './reference-codec.ts'
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31)
-const seconds = Number(process.env['FUZZ_SECONDS'] ?? 4)
+const seconds = Number(process.env['FUZZ_SECONDS'] ?? 2)
 
 function corrupted(text: string, random: Random): string {
   const at = Math.floor(random() * text.length)

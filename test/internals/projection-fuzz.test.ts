@@ -13,7 +13,7 @@ import { randomSelection } from './random-selection.ts'
 import { referenceProjection } from './reference-projection.ts'
 
 const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 31)
-const seconds = Number(process.env['FUZZ_SECONDS'] ?? 4)
+const seconds = Number(process.env['FUZZ_SECONDS'] ?? 2)
 
 /** How many texts were compared, and how many of them are left to the slow way. */
 interface Tally {

@@ -41,7 +41,7 @@ describe('sockets cut, readers held up, gateways restarted, API servers lost, hi
   const shares = new Shares()
   afterAll(() => shares.print('simulator'))
 
-  it.each(scheduleSeeds(5))(
+  it.each(scheduleSeeds(2))(
     `${promise} (SEED=%s)`,
     async (seed) => {
       await using cluster = await simulatedCluster()

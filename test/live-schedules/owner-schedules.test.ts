@@ -6,7 +6,7 @@ import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { runSeed, scheduleSeeds, seededRandom } from '../support/random.ts'
 import { oneOf, OwnerWorld } from './owner-world.ts'
 
-const seeds = scheduleSeeds(3)
+const seeds = scheduleSeeds(1)
 const steps = 60
 const standsPerFollower = 3
 const quietMs = 30_000

@@ -14,7 +14,7 @@ import { kindsIn, kindsQuery, Oracle, unordered } from './oracle.ts'
 import { expectSearch } from './plain-search.ts'
 import { PlainWorld } from './plain-world.ts'
 
-const operations = Number(process.env['OPERATIONS'] ?? 400)
+const operations = Number(process.env['OPERATIONS'] ?? 150)
 
 let cluster: Simulator
 let served: ServedGateway

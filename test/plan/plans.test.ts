@@ -14,7 +14,7 @@ import { runSeed, seededRandom } from '../support/random.ts'
 import { loadAll, namedObjects } from './known-objects.ts'
 import { neverTooCostly, RandomOperations } from './random-operation.ts'
 
-const operations = Number(process.env['OPERATIONS'] ?? 500)
+const operations = Number(process.env['OPERATIONS'] ?? 200)
 
 let cluster: Simulator
 let served: ServedGateway

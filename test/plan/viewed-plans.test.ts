@@ -10,7 +10,7 @@ import { type Caller, caller, serveViewers, type ViewedGateway } from '../suppor
 import { loadAll, namedObjects } from './known-objects.ts'
 import { type NamedObject, neverTooCostly } from './random-operation.ts'
 
-const operations = Number(process.env['OPERATIONS'] ?? 150)
+const operations = Number(process.env['OPERATIONS'] ?? 60)
 
 /** What is slow to load on a busy machine is waited for. */
 const patient = { syncDeadlineMs: 30_000 }

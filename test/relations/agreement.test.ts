@@ -6,7 +6,7 @@ import { caughtUp, listFieldOf } from './caught-up.ts'
 import { type Fields, RandomCluster, type Type, types } from './random-cluster.ts'
 import { relations, World } from './recomputed.ts'
 
-const batches = Number(process.env['BATCHES'] ?? 8)
+const batches = Number(process.env['BATCHES'] ?? 4)
 const related = types.filter((type) => relations[type] !== undefined)
 const metadata = 'metadata { name namespace }'
 

@@ -10,7 +10,7 @@ import { randomClusterForTests } from './random-cluster-for-tests.ts'
 import { asksOfOthers, randomFilter } from './random-filter.ts'
 import { meets, relations, World } from './recomputed.ts'
 
-const batches = Number(process.env['BATCHES'] ?? 15)
+const batches = Number(process.env['BATCHES'] ?? 8)
 const pages = 24
 const size = 4
 const deadlineMs = 15_000

@@ -10,9 +10,9 @@ import { types } from './random-cluster.ts'
 import { asksOfOthers, randomFilter } from './random-filter.ts'
 import { meets, relations, type World } from './recomputed.ts'
 
-const batches = Number(process.env['BATCHES'] ?? 15)
+const batches = Number(process.env['BATCHES'] ?? 8)
 /** On the real server, which takes its time. */
-const realBatches = Number(process.env['REAL_BATCHES'] ?? 6)
+const realBatches = Number(process.env['REAL_BATCHES'] ?? 3)
 const clients = 24
 const deadlineMs = 15_000
 

@@ -6,7 +6,7 @@ import { randomFilter } from './random-filter.ts'
 import { meets, relations, World } from './recomputed.ts'
 import { caughtUp, listFieldOf } from './caught-up.ts'
 
-const batches = Number(process.env['BATCHES'] ?? 12)
+const batches = Number(process.env['BATCHES'] ?? 6)
 const filtersPerBatch = 25
 
 describe(`Lists that are filtered by related objects, seed ${runSeed}`, () => {

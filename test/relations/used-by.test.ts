@@ -5,7 +5,7 @@ import type { Fields } from './random-cluster.ts'
 import { randomClusterForTests } from './random-cluster-for-tests.ts'
 import { usersOf, World } from './recomputed.ts'
 
-const batches = Number(process.env['BATCHES'] ?? 12)
+const batches = Number(process.env['BATCHES'] ?? 6)
 const used = ['ConfigMap', 'Secret', 'PersistentVolumeClaim', 'ServiceAccount'] as const
 
 describe(`What makes use of an object, seed ${runSeed}`, () => {

@@ -78,26 +78,6 @@ describe('informerql schema --gateway', () => {
     expect(stderr).toContain('serve the gateway on another port')
   })
 
-  it('prints what a running gateway serves, for each client, without access to its cluster', async () => {
-    const { printed } = start(['demo', '--port', '0', '--pods', '40'])
-    const [, url = ''] = await printed(/(http:\/\/127\.0\.0\.1:\d+\/graphql)[\s\S]*Ctrl-C/)
-    const schema = await run(['schema', '--gateway', url])
-    expect(schema).toMatchObject({ code: 0, stderr: '' })
-    expect(schema.stdout).toContain('type Pod implements KubernetesObject')
-    expect(schema.stdout).toContain('@semanticNonNull')
-    const apollo = await run(['schema', '--gateway', url, '--for', 'apollo'])
-    expect(apollo.stdout).toContain("Pod: { keyFields: ['id'], fields: {")
-    expect(apollo.stdout).toContain('PodFrame: whole,')
-    expect(apollo.stdout).toContain("GatewayCluster: { keyFields: ['name'] }")
-  })
-
-  it('says that a gateway without introspection does not show its schema', async () => {
-    const { printed } = start(['demo', '--port', '0', '--pods', '40', '--no-introspection'])
-    const [, url = ''] = await printed(/(http:\/\/127\.0\.0\.1:\d+\/graphql)[\s\S]*Ctrl-C/)
-    const { code, stderr } = await run(['schema', '--gateway', url])
-    expect(code).toBe(1)
-    expect(stderr).toMatch(/schema: 404 .*\n  .*introspection/)
-  })
 })
 
 describe('informerql, stopped', () => {
@@ -120,7 +100,7 @@ describe('informerql, stopped', () => {
 })
 
 describe('informerql demo', () => {
-  it('serves a simulated cluster, says how to ask it, and stops on SIGTERM', async () => {
+  it('serves a simulated cluster, says how to ask it, shows `schema --gateway` its schema, and stops on SIGTERM', async () => {
     const { child, printed, ended } = start(['demo', '--port', '0', '--pods', '40'])
     const [, url = ''] = await printed(/(http:\/\/127\.0\.0\.1:\d+\/graphql)[\s\S]*Ctrl-C/)
     const [, body = ''] = await printed(/-d '(.+)'/)
@@ -133,18 +113,31 @@ describe('informerql demo', () => {
     const page = await fetch(portal, { headers: { accept: 'text/html' } })
     expect(await page.text()).toContain('<div id="root">')
 
+    const schema = await run(['schema', '--gateway', url])
+    expect(schema).toMatchObject({ code: 0, stderr: '' })
+    expect(schema.stdout).toContain('type Pod implements KubernetesObject')
+    expect(schema.stdout).toContain('@semanticNonNull')
+    const apollo = await run(['schema', '--gateway', url, '--for', 'apollo'])
+    expect(apollo.stdout).toContain("Pod: { keyFields: ['id'], fields: {")
+    expect(apollo.stdout).toContain('PodFrame: whole,')
+    expect(apollo.stdout).toContain("GatewayCluster: { keyFields: ['name'] }")
+
     child.kill('SIGTERM')
     const { code, stdout } = await ended
     expect(code).toBe(0)
     expect(stdout).toContain('40 pods')
   })
 
-  it('shows no portal with --no-portal', async () => {
-    const { printed } = start(['demo', '--port', '0', '--pods', '40', '--no-portal'])
+  it('shows no portal with --no-portal, and no schema without introspection, which it says', async () => {
+    const without = ['--no-portal', '--no-introspection']
+    const { printed } = start(['demo', '--port', '0', '--pods', '40', ...without])
     const [said, url = ''] = await printed(/[^]*(http:\/\/127\.0\.0\.1:\d+\/graphql)[^]*Ctrl-C/)
     expect(said).not.toContain('portal')
     const answer = await fetch(new URL('/', url), { redirect: 'manual' })
     expect(answer.headers.get('location')).toBe('/graphql')
+    const { code, stderr } = await run(['schema', '--gateway', url])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/schema: 404 .*\n  .*introspection/)
   })
 
   it('says that its port is taken, and what to do', async () => {

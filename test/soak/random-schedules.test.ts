@@ -96,7 +96,7 @@ async function runSchedules(
 const testDeadlineMs = (forSeconds: number): number => forSeconds * 1000 + 120_000
 
 describe(`Whatever goes wrong on the simulator, seed ${runSeed} (SEED=${runSeed} repeats it)`, () => {
-  const forSeconds = seconds(10)
+  const forSeconds = seconds(5)
   it(promise, { timeout: testDeadlineMs(forSeconds) }, async () => {
     const ran = await runSchedules(forSeconds, simulatedServer)
     expect(ran.events).toBeGreaterThan(0)
@@ -106,7 +106,7 @@ describe(`Whatever goes wrong on the simulator, seed ${runSeed} (SEED=${runSeed}
 describeWithControlPlane(
   `Whatever goes wrong, seed ${runSeed} (SEED=${runSeed} repeats it)`,
   (plane) => {
-    const forSeconds = seconds(20)
+    const forSeconds = seconds(8)
     it(promise, { timeout: testDeadlineMs(forSeconds) }, async () => {
       const ran = await runSchedules(forSeconds, async (number) =>
         realServer(plane(), [`s${number}-one`, `s${number}-two`]),

@@ -4,7 +4,7 @@ import type { GatewayCaller, ServedGateway } from '../support/gateway.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { core, namespace, populateShop, serveShop, written } from './shop.ts'
 
-const writes = 1_000
+const writes = 300
 const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 
 describeAccess('a list that is asked right after a write', (cluster) => {

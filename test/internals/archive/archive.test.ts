@@ -196,8 +196,13 @@ describe.each(['file', 'memory', 'postgres'] as const)('The archive (%s)', (form
     const { id } = await archive.kind(configMaps)
     await archive.write(listOf(id, [{ name: 'a', version: 1 }]))
     const text = () => Buffer.from(crypto.getRandomValues(new Uint8Array(6_000))).toString('hex')
-    for (let version = 2; version < 800; version += 1) {
-      await archive.write(batchOf(id, [{ name: 'a', version, rest: { data: { text: text() } } }]))
+    for (let version = 2; version < 800; version += 14) {
+      const records = Array.from({ length: 14 }, (_, at) => ({
+        name: 'a',
+        version: version + at,
+        rest: { data: { text: text() } },
+      }))
+      await archive.write(batchOf(id, records))
     }
     await expect.poll(async () => (await archive.state()).changes).toBeLessThan(400)
     const fileBytes = () => (form === 'file' ? statSync(join(dir, 'a.db')).size : 0)
