@@ -7,7 +7,7 @@ import { describeClusters, type Fields, inParallel, must } from './test-cluster.
 const namespaces = ['moment-a', 'moment-b'] as const
 const nodes = ['moment-0', 'moment-1', 'moment-2'] as const
 const seed = runSeed
-const writes = 250
+const writes = 600
 
 const query = `{
   nodes { nodes { pods { totalCount } } }

@@ -12,7 +12,7 @@ import { meets, relations, type World } from './recomputed.ts'
 
 const batches = Number(process.env['BATCHES'] ?? 8)
 /** On the real server, which takes its time. */
-const realBatches = Number(process.env['REAL_BATCHES'] ?? 3)
+const realBatches = Number(process.env['REAL_BATCHES'] ?? 6)
 const clients = 24
 const deadlineMs = 15_000
 

@@ -18,7 +18,7 @@ import { freePort, holdersBy } from './shared-gateways.ts'
 const names = ['ap', 'br', 'eu', 'jp', 'us', 'za'] as const
 /** So many that two gateways both get some, whatever their addresses are. */
 const many = Array.from({ length: 12 }, (_, at) => `c-${String(at).padStart(2, '0')}`)
-const operations = Number(process.env['OPERATIONS'] ?? 40)
+const operations = Number(process.env['OPERATIONS'] ?? 60)
 
 let simulators: readonly Simulator[]
 let postgres: PostgresServer
