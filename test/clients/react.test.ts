@@ -132,7 +132,7 @@ describeInBrowser('a hook under StrictMode', (browser) => {
   const parts = new AsyncDisposableStack()
   let files: Awaited<ReturnType<typeof serveFiles>>
   let gateway: ServedGateway
-  let page: Page
+  let shared: Page
   beforeAll(async () => {
     const { project } = open()
     await project.write('main.ts', program)
@@ -155,23 +155,23 @@ describeInBrowser('a hook under StrictMode', (browser) => {
       await serveGateway({ clusters, profile }, { allowedOrigins: [files.origin] }),
     )
     // One for all tests, which load it anew: a new page takes four times as long.
-    page = await browser().newPage()
-    parts.defer(() => page.close())
+    shared = await browser().newPage()
+    parts.defer(() => shared.close())
   })
   afterAll(() => parts.disposeAsync())
 
   /** The page, loaded anew from an allowed origin: what it sends, what it shows, and a function that renders. */
   async function openPage(path = '/graphql') {
-    const sent = sentBy(page)
+    const sent = sentBy(shared)
     const url = new URL(path, gateway.url.replace('http', 'ws'))
-    await page.goto(`${files.origin}/?gateway=${url.href}`)
+    await shared.goto(`${files.origin}/?gateway=${url.href}`)
     return {
       sent,
-      show: (shown?: object) => page.evaluate(`show(${JSON.stringify(shown)})`),
-      shows: (text: string | RegExp) => page.locator('output').getByText(text).first().waitFor(),
-      all: () => page.locator('output').allTextContents(),
-      mounts: () => page.evaluate('mounts()'),
-      [Symbol.asyncDispose]: async () => void (await page.goto('about:blank')),
+      show: (shown?: object) => shared.evaluate(`show(${JSON.stringify(shown)})`),
+      shows: (text: string | RegExp) => shared.locator('output').getByText(text).first().waitFor(),
+      all: () => shared.locator('output').allTextContents(),
+      mounts: () => shared.evaluate('mounts()'),
+      [Symbol.asyncDispose]: async () => void (await shared.goto('about:blank')),
     }
   }
 

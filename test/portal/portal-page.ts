@@ -264,14 +264,11 @@ const rulesOfColors = ['color-contrast', 'link-in-text-block']
 async function violations(page: Page, rules?: readonly string[]): Promise<readonly string[]> {
   // Not subject to the policy of the page, as a <script> would be.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source)
-  const found = await page.evaluate(
-    async (runOnly) => {
-      const { axe: inPage } = globalThis as unknown as { readonly axe: typeof axe }
-      const options = runOnly === undefined ? {} : { runOnly: [...runOnly] }
-      return (await inPage.run({ ...options, resultTypes: ['violations'] })).violations
-    },
-    rules,
-  )
+  const found = await page.evaluate(async (runOnly) => {
+    const { axe: inPage } = globalThis as unknown as { readonly axe: typeof axe }
+    const options = runOnly === undefined ? {} : { runOnly: [...runOnly] }
+    return (await inPage.run({ ...options, resultTypes: ['violations'] })).violations
+  }, rules)
   return found.map(({ id, help, nodes }) => {
     const places = nodes.slice(0, 5).map(({ target, failureSummary = '' }) => {
       const [, why = ''] = failureSummary.split('\n')

@@ -77,7 +77,6 @@ describe('informerql schema --gateway', () => {
     )
     expect(stderr).toContain('serve the gateway on another port')
   })
-
 })
 
 describe('informerql, stopped', () => {
