@@ -22,7 +22,8 @@ export function describeInBrowser(name: string, suite: (browser: () => Browser) 
   describe.skipIf(chromiumPath === undefined)(`${name} in a browser${why}`, () => {
     let browser: Browser | undefined
     beforeAll(async () => {
-      if ((await launched)?.isConnected() !== true) {
+      const running = await launched?.catch(() => undefined)
+      if (running?.isConnected() !== true) {
         launched = chromium.launch({
           ...(chromiumPath === undefined ? {} : { executablePath: chromiumPath }),
           args: ['--no-sandbox'],
