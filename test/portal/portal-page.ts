@@ -62,6 +62,8 @@ export interface PageOptions {
   readonly height?: number
   /** Default `light`. */
   readonly theme?: Theme
+  /** Whether the page has a context of its own, which ends with it. Default: that of a page which a test has left, emptied. */
+  readonly isAlone?: boolean
   /** Messages of the console that are no problem: `/status of 401/`. */
   readonly expected?: readonly RegExp[]
 }
@@ -160,7 +162,10 @@ async function takePage(browser: Browser, url: string, viewer?: Viewer): Promise
   const idle = idlePages.get(url) ?? []
   const at = idle.findIndex((one) => one.viewer === viewer)
   const [found] = at === -1 ? [] : idle.splice(at, 1)
-  if (found !== undefined) return found.page
+  return found === undefined ? newPage(browser, url, viewer) : found.page
+}
+
+async function newPage(browser: Browser, url: string, viewer?: Viewer): Promise<Page> {
   const context = await browser.newContext({ reducedMotion: 'reduce', baseURL: url })
   const page = await context.newPage()
   if (viewer !== undefined) {
@@ -201,10 +206,11 @@ export async function openPage(
     width = 1280,
     height = 800,
     theme = 'light',
+    isAlone = false,
     expected = [],
   }: PageOptions = {},
 ): Promise<PortalPage> {
-  const page = await takePage(browser, url, viewer)
+  const page = await (isAlone ? newPage : takePage)(browser, url, viewer)
   await page.setViewportSize({ width, height })
   await page.emulateMedia({ colorScheme: theme })
   const problems: string[] = []
@@ -239,7 +245,7 @@ export async function openPage(
     },
     [Symbol.asyncDispose]: () => {
       isLeft = true
-      return leavePage(page, url, viewer)
+      return isAlone ? page.context().close() : leavePage(page, url, viewer)
     },
   }
 }

@@ -39,6 +39,7 @@ describeInBrowser('Signing in', (browser) => {
   const open = async (path: string): Promise<PortalPage> =>
     openPage(browser(), portal, {
       path,
+      isAlone: true,
       expected: [new RegExp(`^request to ${provider.url}`), /status of 404/],
     })
   const choose = async (page: Page, person: string): Promise<void> =>
