@@ -142,7 +142,7 @@ describe('a gateway that is asked for more than its heap takes', () => {
 
   it.each([
     ['512 MiB', 512 * mebibyte],
-    ['1 GiB', 1_024 * mebibyte],
+    ['2 GiB', 2_048 * mebibyte],
   ])(
     'in a container of %s refuses further kinds with CACHE_FULL, and goes on answering from those in use',
     async (_, limitBytes) => {
