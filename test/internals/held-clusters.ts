@@ -3,6 +3,7 @@ import {
   getArgumentValues,
   getOperationAST,
   getVariableValues,
+  GraphQLError,
   type GraphQLSchema,
   parse,
   validate,
@@ -33,7 +34,7 @@ class RemoteFrames extends FrameStream {
       if (this.isClosed) return
       const message = error instanceof Error ? error.message : String(error)
       const extensions = { code: 'CLUSTER_UNREACHABLE', retryAfterMs: 50 }
-      this.finish({ form: 'failed', errors: [{ message, extensions }] })
+      this.finish({ form: 'failed', errors: [new GraphQLError(message, { extensions })] })
     })
   }
 

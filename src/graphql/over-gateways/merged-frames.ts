@@ -10,7 +10,13 @@
  * cannot lead to the right rows, as after a resume, the whole begins anew, with a `reset`.
  */
 
-import { type FieldNode, type GraphQLFormattedError, getNamedType, isObjectType } from 'graphql'
+import {
+  type FieldNode,
+  GraphQLError,
+  type GraphQLFormattedError,
+  getNamedType,
+  isObjectType,
+} from 'graphql'
 import { Backoff } from '../../lib/backoff.ts'
 import { FrameStream, type StreamEnd } from '../../lib/frame-stream.ts'
 import { isRecord, parseExact } from '../../lib/json.ts'
@@ -354,14 +360,16 @@ class MergedFrames extends FrameStream {
   #lost(part: Part, failure: ClientError): void {
     part.failure = failure
     part.lostSince ??= new Date().toISOString()
-    this.#errors.push(...frameErrors([failure], this.#field.key))
+    const { code, message, type } = failure
+    const errors = part.clusters.map((cluster) => new ClientError(code, message, { cluster, type }))
+    this.#errors.push(...frameErrors(errors, this.#field.key))
     this.#ready()
   }
 
   /** A part has ended with errors: for now, or for the whole subscription. */
   #failed(part: Part, errors: readonly unknown[]): void {
     const [error] = errors
-    const { code, message, retryAfterMs, argument } = failureOf(error)
+    const { code, message, type, retryAfterMs, argument } = failureOf(error)
     part.close()
     const isPassing =
       retryAfterMs !== undefined ||
@@ -381,7 +389,7 @@ class MergedFrames extends FrameStream {
     const isFirst = part.failure === undefined
     part.from = this.#content.isResumable && !part.isRefused ? part.token : ''
     part.isSuccessor = true
-    if (isFirst) this.#lost(part, new ClientError(code as 'FORBIDDEN', message))
+    if (isFirst) this.#lost(part, new ClientError(code as 'FORBIDDEN', message, { type }))
     const { tries } = part
     part.timer = setTimeout(
       () => {
@@ -492,7 +500,8 @@ class MergedFrames extends FrameStream {
       // The errors of its end say more.
       if (errors.length === 0 && stream?.end?.form === 'failed')
         return this.#ended(part, stream.end)
-      return this.#failed(part, errors)
+      const ofPeer = errors.map(({ message, ...error }) => new GraphQLError(message, error))
+      return this.#failed(part, ofPeer)
     }
     const state = isRecord(value) ? value : {}
     const ours = (name: string): unknown => state[this.#means.prefix + name]

@@ -103,7 +103,7 @@ abstract class MergedWindow extends MergedParts<PartWindow> {
     const further = {
       totalCount: windows.reduce((sum, { totalCount }) => sum + totalCount, 0),
       counts: problemCounts(windows.flatMap(({ counts }) => counts)),
-      lookedAt: lists((one) => one.lookedAt).filter((name) => !notLookedAt.includes(name)),
+      lookedAt: lists((one) => one.lookedAt),
       notLookedAt,
       complete: notLookedAt.length === 0,
     }
