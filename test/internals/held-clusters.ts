@@ -8,6 +8,8 @@ import {
   parse,
   validate,
 } from 'graphql'
+import { defaultLiveLimits } from '../../src/graphql/live/live-limits.ts'
+import { HeldBytes } from '../../src/graphql/prepare/user-shares.ts'
 import { mergedFrames } from '../../src/graphql/over-gateways/merged-frames.ts'
 import { clustersNamed } from '../../src/graphql/prepare/kind-view.ts'
 import { readObjectId } from '../../src/graphql/model/object-id.ts'
@@ -204,6 +206,7 @@ export class HeldClusters implements AsyncDisposable {
         origin: {},
       },
       served: () => this.#served,
+      held: new HeldBytes(defaultLiveLimits),
       holderOf: (name) => this.#holders.get(name),
       clusters: (served) => {
         const { ids } = args

@@ -31,6 +31,7 @@ import { checkedCoalesceMs } from '../live/followed-list.ts'
 import { identityIn } from '../reads/list-arguments.ts'
 import { followSourceOf } from '../schema/field-source.ts'
 import type { ClusterGap, Visibility } from '../schema/gateway-types.ts'
+import type { ByteHolder, HeldBytes } from '../prepare/user-shares.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { type FollowedField, type MergedContent, MergedList } from './merged-content.ts'
 import { earliest, enoughValues, joinedGaps, leastVisible } from './merged-facts.ts'
@@ -55,6 +56,8 @@ export interface MergedSubscription {
   readonly clusters: (served: ServedSchema) => readonly string[] | undefined
   /** Follows at a gateway. Its failure is the end of the stream, or a rejection. */
   readonly follow: (holder: Holder, request: PeerRequest) => Promise<FrameStream>
+  /** The memory of all subscriptions of this gateway. */
+  readonly held: HeldBytes
 }
 
 /** The frames. Throws `ClientError` and `ArgumentError` for what no frame could answer. */
@@ -66,7 +69,7 @@ export function mergedFrames(of: MergedSubscription): FrameStream {
 export function framesOfHolders(
   operation: RoutedOperation,
   follow: FollowHolder,
-  served: () => ServedSchema,
+  { served, held }: Pick<MergedSubscription, 'served' | 'held'>,
 ): FrameStream {
   return mergedFrames({
     operation,
@@ -74,6 +77,7 @@ export function framesOfHolders(
     holderOf: (cluster) => served().members.get(cluster)?.holder,
     clusters: (now) => routedFields({ ...operation, served: now })[0]?.clusters,
     follow,
+    held,
   })
 }
 
@@ -84,8 +88,11 @@ type FollowedRoot = RoutedField & { readonly field: NonNullable<RoutedField['fie
 const replacedMs = 30_000
 /** Beyond so many parts, they are divided anew, one for each holder. */
 const maxParts = 32
+/** The approximate memory of a subscription besides its content. */
+const ownBytes = 30_000
 
-class MergedFrames extends FrameStream {
+class MergedFrames extends FrameStream implements ByteHolder {
+  readonly users: ReadonlySet<string>
   readonly #of: MergedSubscription
   readonly #means: MergeMeans
   readonly #field: FollowedRoot
@@ -119,7 +126,8 @@ class MergedFrames extends FrameStream {
   constructor(of: MergedSubscription) {
     super()
     this.#of = of
-    const { limits, fields } = of.operation
+    const { limits, fields, origin } = of.operation
+    this.users = new Set(origin.viewer === undefined ? [] : [origin.viewer.username])
     const [root] = fields
     const field = root?.field
     const type = field && getNamedType(field.type)
@@ -141,7 +149,12 @@ class MergedFrames extends FrameStream {
     return this.#rows
   }
 
+  get heldBytes(): number {
+    return ownBytes + this.#content.bytes
+  }
+
   protected leave(): void {
+    this.#of.held.release(this)
     this.#forget()
     clearTimeout(this.#timer)
     clearTimeout(this.#restartTimer)
@@ -155,19 +168,20 @@ class MergedFrames extends FrameStream {
     const { size: pageSize } = pageSizeOf(bounds, this.#of.operation.limits.maxPageSize)
     const of = { means: this.#means, field: this.#field, type: this.#type, pageSize }
     const source = followSourceOf(field)
+    const isServed = (name: string): boolean => this.#of.served().members.has(name)
     switch (source?.form) {
       case 'listFrames':
       case 'objectListFrames':
       case 'kubernetesObjectsFrames':
       case 'objectsFrames':
-        return new MergedList(of, (name) => this.#of.served().members.has(name))
+        return new MergedList(of, isServed)
       case 'livePages':
       case 'objectListPages':
         return new MergedPage(of)
       case 'kubernetesObjectsPages':
         return new MergedPage(of, 'age')
       case 'problemFrames':
-        return new MergedProblems(of)
+        return new MergedProblems(of, isServed)
       case 'facetFrames':
       case 'objectListFacetFrames':
         return new CountFrames(of)
@@ -450,7 +464,10 @@ class MergedFrames extends FrameStream {
     }
     this.#pull()
     if (this.isClosed) return undefined
-    return this.#frame()
+    const problem = this.#of.held.hold(this)
+    if (problem === undefined) return this.#frame()
+    this.#end([problem])
+    return undefined
   }
 
   /** Takes what the parts have: a frame of each, and more of snapshots, up to the size of one frame. */
