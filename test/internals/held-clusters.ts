@@ -172,9 +172,11 @@ export class HeldClusters implements AsyncDisposable {
     {
       pace = async () => {},
       headers = {},
+      maxHeldBytes = defaultLiveLimits.maxHeldBytes,
     }: {
       readonly pace?: () => Promise<void>
       readonly headers?: Readonly<Record<string, string>>
+      readonly maxHeldBytes?: number
     } = {},
   ): Merged {
     const { schema }: { schema: GraphQLSchema } = this.#served
@@ -206,7 +208,7 @@ export class HeldClusters implements AsyncDisposable {
         origin: {},
       },
       served: () => this.#served,
-      held: new HeldBytes(defaultLiveLimits),
+      held: new HeldBytes({ ...defaultLiveLimits, maxHeldBytes }),
       holderOf: (name) => this.#holders.get(name),
       clusters: (served) => {
         const { ids } = args

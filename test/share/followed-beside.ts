@@ -39,62 +39,58 @@ export const followedAt = (
   return { frames, ended: () => ended, leave }
 }
 
-/** What a client shows of the frames: the rows that they lead to, or the values that each of them has as a whole. */
-export const shownOf = ({ frames, ended }: Followed): Fields => {
+/** What a client shows of the frames: the rows that they lead to, and the other values of the last one. */
+const shownOf = ({ frames, ended }: Followed): Fields => {
   const codes = ended()
   if (codes !== undefined) return { ended: codes }
   const last = frames.at(-1)
-  if (last === undefined) return undefined
-  const { reset: _reset, changes = [], ...values } = last
-  if (Array.isArray(last) || !('reset' in last)) return last
-  const isPage = frames.some((frame) => frame.changes.some((one: Fields) => 'step' in one))
+  if (last === undefined || !('reset' in last)) return last
+  const { reset: _reset, changes: _changes, ...values } = last
+  const isPage = frames.some(({ changes }) => changes.some((one: Fields) => 'step' in one))
   const fold = isPage ? new PageFold<Fields>() : new FrameFold<Fields>()
   for (const frame of frames) fold.apply(frame)
   const rows =
     fold instanceof PageFold
       ? fold.rows
       : [...fold.objects].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
-  return { ...values, changes: undefined, rows, isOfChanges: changes.length >= 0 }
+  return { ...values, rows }
 }
 
 /** The same subscription at a gateway that shares the clusters, and at the one that holds all. */
-export class FollowedBeside {
+export interface FollowedBeside {
+  readonly query: string
   readonly shared: Followed
   readonly whole: Followed
-  readonly #query: string
+  readonly leave: () => void
+}
 
-  constructor(shared: GatewayCaller, whole: GatewayCaller, query: string) {
-    this.#query = query
-    this.shared = followedAt(shared, query)
-    this.whole = followedAt(whole, query)
-  }
+export const followedBeside = (
+  { shared, whole }: Readonly<Record<'shared' | 'whole', GatewayCaller>>,
+  field: string,
+): FollowedBeside => {
+  const query = `subscription { frame: ${field} }`
+  const both = { shared: followedAt(shared, query), whole: followedAt(whole, query) }
+  const leave = (): void => Object.values(both).forEach((one) => one.leave())
+  return { query, ...both, leave }
+}
 
-  /** Waits until both show the same, and, if given, something in particular. Returns what they show. */
-  async areSame(like: (shown: Fields) => boolean = () => true): Promise<Fields> {
-    let shown: Fields
-    await expect
-      .poll(() => {
-        shown = shownOf(this.whole)
-        const other = shownOf(this.shared)
-        if (shown === undefined || !like(shown))
-          return { query: this.#query, whole: JSON.stringify(shown) }
-        const unlike = Object.keys({ ...shown, ...other }).filter(
-          (name) => JSON.stringify(shown[name]) !== JSON.stringify(other?.[name]),
-        )
-        if (unlike.length === 0) return undefined
-        const told = unlike.map((name) => [
-          name,
-          JSON.stringify(other?.[name]),
-          JSON.stringify(shown[name]),
-        ])
-        return { query: this.#query, told }
-      }, wait)
-      .toBeUndefined()
-    return shown
-  }
-
-  leave(): void {
-    this.shared.leave()
-    this.whole.leave()
-  }
+/** Waits until both show the same, and, if given, something in particular. */
+export const areSame = async (
+  { query, shared, whole }: FollowedBeside,
+  like: (shown: Fields) => boolean = () => true,
+): Promise<void> => {
+  await expect
+    .poll(() => {
+      const shown = shownOf(whole)
+      const other = shownOf(shared)
+      if (shown === undefined || !like(shown)) return [query, JSON.stringify(shown)]
+      const unlike = Object.keys({ ...shown, ...other }).filter(
+        (name) => JSON.stringify(shown[name]) !== JSON.stringify(other?.[name]),
+      )
+      const told = unlike.map((name) => {
+        return `${name}: ${JSON.stringify(other?.[name])}, not ${JSON.stringify(shown[name])}`
+      })
+      return unlike.length === 0 ? [] : [query, ...told]
+    }, wait)
+    .toEqual([])
 }

@@ -10,7 +10,7 @@ import { putPod, running } from '../logs/small-town.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { needsPostgres, startPostgres } from '../support/postgres.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
-import { FollowedBeside } from './followed-beside.ts'
+import { areSame, followedBeside } from './followed-beside.ts'
 import { freePort } from './shared-gateways.ts'
 
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' }
@@ -143,7 +143,7 @@ describe(
       const known = JSON.stringify(ids)
       const lives = Object.values(questions).map((text) => {
         const field = text.replace('(', '(coalesceMs: 10, ').replace('[IDS]', known)
-        return new FollowedBeside(annShared, annWhole, `subscription { frame: ${field} }`)
+        return followedBeside({ shared: annShared, whole: annWhole }, field)
       })
       const placesOf = ({ rows = [] }: Fields): readonly string[] =>
         [
@@ -156,8 +156,8 @@ describe(
       const check = async (): Promise<void> => {
         const all = JSON.stringify([...allowed].toSorted())
         const [list, ...others] = lives
-        await list?.areSame((shown) => JSON.stringify(placesOf(shown)) === all)
-        for (const live of others) await live.areSame()
+        await areSame(list!, (shown) => JSON.stringify(placesOf(shown)) === all)
+        for (const live of others) await areSame(live)
       }
       await check()
       for (let step = 0; step < 4; step++) {
@@ -169,14 +169,14 @@ describe(
         }
         await check()
       }
-      for (const place of [...allowed]) {
+      for (const place of allowed) {
         const [at, namespace = ''] = place.split(' ')
         toggle(Number(at), namespace)
       }
       // What is about one kind ends.
       const isEmpty = ({ ended, totalCount, rows }: Fields): boolean =>
         ended !== undefined || totalCount === 0 || rows?.length === 0
-      for (const live of lives) await live.areSame(isEmpty)
+      for (const live of lives) await areSame(live, isEmpty)
       for (const live of lives) live.leave()
     }, 600_000)
   },

@@ -98,6 +98,8 @@ class MergedFrames extends FrameStream implements ByteHolder {
   readonly #field: FollowedRoot
   readonly #type: FollowedField['type']
   readonly #content: MergedContent
+  /** The argument `ids`. */
+  readonly #ids: readonly { readonly id: string; readonly cluster: string }[] | undefined
   readonly #coalesceMs: number
   readonly #forget: () => void
   readonly #restarts = new Backoff({
@@ -137,12 +139,16 @@ class MergedFrames extends FrameStream implements ByteHolder {
     this.#field = { ...root, field }
     this.#type = type
     this.#content = this.#contentOf()
-    const { coalesceMs } = this.#field.args
+    const { coalesceMs, ids } = this.#field.args
+    this.#ids = Array.isArray(ids)
+      ? ids.map(String).map((id, at) => ({ id, cluster: identityIn(`ids[${at}]`, id).cluster }))
+      : undefined
     this.#coalesceMs = checkedCoalesceMs(coalesceMs as number | undefined) ?? limits.coalesceMs
     const served = of.served()
     this.#clusters = of.clusters(served) ?? []
-    this.#forget = served.fleet.onChanged(() => this.#fleetChanged())
     this.#begin()
+    // Last: arguments that are wrong have thrown by now.
+    this.#forget = served.fleet.onChanged(() => this.#fleetChanged())
   }
 
   override get rows(): number {
@@ -201,14 +207,14 @@ class MergedFrames extends FrameStream implements ByteHolder {
 
   /** The request of a part: the client's field for its clusters, with what frames say besides their content. */
   #requestOf({ clusters, from }: Part): PeerRequest {
-    const { field, nodes, args } = this.#field
+    const { field, nodes } = this.#field
     const own = new Set(clusters)
     const replaced: Readonly<Record<string, unknown>> = {
       clusters,
       resumeFrom: from === '' ? null : from,
       top: enoughValues,
-      ...(Array.isArray(args['ids']) && {
-        ids: args['ids'].filter((id, at) => own.has(identityIn(`ids[${at}]`, String(id)).cluster)),
+      ...(this.#ids && {
+        ids: this.#ids.flatMap(({ id, cluster }) => (own.has(cluster) ? [id] : [])),
       }),
     }
     const variables = field.args.flatMap(({ name, type }) =>
