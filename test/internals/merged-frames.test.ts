@@ -123,31 +123,41 @@ describe('a list over clusters of several gateways', () => {
     again.leave()
   }, 120_000)
 
-  it('says why rows are gone that no gateway held as they went', async () => {
-    await held.share({ one: names })
-    const [cluster] = held.clusters
-    const label = async (name: string, is: string): Promise<unknown> =>
-      sent(cluster!.simulator, 'PATCH', `${path}/${name}`, { metadata: { labels: { is } } })
-    for (const name of ['goes', 'changes']) {
-      await cluster!.make(name)
-      await label(name, 'shown')
-    }
-    const all = held.follow(listQuery)
-    const some = held.follow(listQuery.replace('clusters:', 'labelSelector: "is=shown", clusters:'))
-    await expect.poll(() => foldOf(some).objects.size, wait).toBe(2)
-    await equal(all)
-    await held.kill('one')
-    await expect.poll(() => all.frames.at(-1)?.incomplete.length, wait).toBe(names.length)
-    await cluster!.remove('goes')
-    await label('changes', 'hidden')
-    await held.share({ other: names })
-    await equal(all)
-    const removals = ({ frames }: Merged): unknown =>
-      frames.flatMap(({ changes }) => changes.flatMap(({ removal }: Fields) => removal ?? []))
-    expect(removals(all)).toEqual(['DELETED'])
-    await expect.poll(() => removals(some), wait).toEqual(['UNMATCHED', 'UNMATCHED'])
-    for (const one of [all, some]) one.leave()
-  }, 60_000)
+  it.each([
+    ['moves as a whole', { whole: names }, ['DELETED', 'UNMATCHED']],
+    ['is divided', { half: ['a', 'b'], rest: ['c', 'd', 'e'] }, ['UNMATCHED', 'UNMATCHED']],
+  ])(
+    'says why rows are gone when it %s',
+    async (_title, moved, reasons) => {
+      await held.share({ one: names })
+      const [cluster] = held.clusters
+      const label = async (name: string, is: string): Promise<unknown> =>
+        sent(cluster!.simulator, 'PATCH', `${path}/${name}`, { metadata: { labels: { is } } })
+      for (const name of ['goes', 'changes']) {
+        await cluster!.make(name)
+        await label(name, 'shown')
+      }
+      const all = held.follow(listQuery)
+      const some = held.follow(
+        listQuery.replace('clusters:', 'labelSelector: "is=shown", clusters:'),
+      )
+      await expect.poll(() => foldOf(some).objects.size, wait).toBe(2)
+      await equal(all)
+      await held.kill('one')
+      await expect.poll(() => all.frames.at(-1)?.incomplete.length, wait).toBe(names.length)
+      await cluster!.remove('goes')
+      await label('changes', 'hidden')
+      await held.share(moved)
+      await equal(all)
+      const removals = ({ frames }: Merged): readonly string[] =>
+        frames.flatMap(({ changes }) => changes.flatMap(({ removal }: Fields) => removal ?? []))
+      expect(removals(all)).toEqual(['DELETED'])
+      await expect.poll(() => removals(some).toSorted(), wait).toEqual(reasons)
+      for (const one of [all, some]) one.leave()
+      await cluster!.remove('changes')
+    },
+    60_000,
+  )
 
   it('is refused if there is no room for what it keeps', async () => {
     const live = held.follow(listQuery, {}, { maxHeldBytes: 30_100 })

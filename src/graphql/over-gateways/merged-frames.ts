@@ -442,7 +442,10 @@ class MergedFrames extends FrameStream implements ByteHolder {
       this.#clusters =
         this.#of.clusters(served) ?? this.#clusters.filter((name) => served.members.has(name))
       this.#parts = this.#divided(this.#clusters.map((cluster) => ({ cluster, group: '' })))
-      for (const part of this.#parts) this.#open(part)
+      for (const part of this.#parts) {
+        part.isSuccessor = true
+        this.#open(part)
+      }
     }, this.#restarts.nextMs())
   }
 

@@ -219,7 +219,7 @@ export class LogFrames extends MergedParts<readonly LogStream[]> {
     if (this.waiting === 0 && !this.#areStreamsNew && !force) return undefined
     const lines = inOrderOfTime([...this.#lines.values()])
     this.#lines.clear()
-    const streams = [...this.parts.values()].flat()
+    const streams = this.shown.flat()
     if (this.#areStreamsNew) {
       const names = new Set(
         streams.map((one) => `${one.cluster}/${one.namespace}/${one.pod}/${one.container}`),
@@ -230,7 +230,10 @@ export class LogFrames extends MergedParts<readonly LogStream[]> {
       lines,
       streams: this.#areStreamsNew ? streams : null,
       skipped: this.#skipped,
-      notFollowed: [...this.#notFollowed.values()].reduce((sum, one) => sum + one, 0),
+      notFollowed: [...this.#notFollowed].reduce(
+        (sum, [part, one]) => (part.isHidden ? sum : sum + one),
+        0,
+      ),
     }
     this.#areStreamsNew = false
     this.#skipped = 0
