@@ -215,7 +215,8 @@ class ArchiveStore implements ArchiveCalls {
       )
       for await (const rows of chunks) {
         const texts: Uint8Array[] = []
-        for (const row of rows) texts.push(storable(await this.#writer.bytes(engine, row), keysOnly))
+        for (const row of rows)
+          texts.push(storable(await this.#writer.bytes(engine, row), keysOnly))
         yield chunkOf(texts)
       }
     } catch (error) {
