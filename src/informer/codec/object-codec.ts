@@ -95,14 +95,16 @@ const heldHeaderBytes = 48
 
 type Held = Row | WholeText | KubernetesObject
 
+// With room that all codecs share: see `ObjectText`.
+const difference = new Difference()
+const writer = new RowWriter()
+
 /** Holds an object as a {@link Row} against a sibling's template if one fits, or else as a whole. */
 class TemplateCodec implements ObjectCodec {
   readonly #resource: ApiResource
   readonly #metadataOnly: boolean
   readonly #type: { readonly apiVersion: string; readonly kind: string }
   readonly #text: ObjectText
-  readonly #difference = new Difference()
-  readonly #writer = new RowWriter()
   /** Kept apart, because transformed objects do not look like received ones. */
   readonly #receivedTemplates = new TemplateSet()
   readonly #changedTemplates = new TemplateSet()
@@ -193,8 +195,8 @@ class TemplateCodec implements ObjectCodec {
   }
 
   #rowOf(template: Parameters<Difference['find']>[0]): Row | undefined {
-    if (!this.#difference.find(template, this.#text)) return undefined
-    return this.#writer.write(template, this.#text, this.#difference, this.#text.end * maxRowPart)
+    if (!difference.find(template, this.#text)) return undefined
+    return writer.write(template, this.#text, difference, this.#text.end * maxRowPart)
   }
 
   /** Parses an object that could not be read from its bytes, and then encodes it. */
