@@ -539,12 +539,11 @@ export class KindRecording implements ArchivedResource {
 
   #textOf(state: Uint8Array | HeldObject): Uint8Array {
     if (state instanceof Uint8Array) return state
-    const object = this.#codec.decode(state)
     try {
-      return encoder.encode(JSON.stringify(object))
+      return encoder.encode(this.#codec.textOf(state))
     } catch {
       // Nested too deep to be written.
-      const { apiVersion, kind, metadata } = object
+      const { apiVersion, kind, metadata } = this.#codec.decode(state)
       return encoder.encode(JSON.stringify({ apiVersion, kind, metadata }))
     }
   }
