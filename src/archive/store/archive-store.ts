@@ -206,8 +206,7 @@ class ArchiveStore implements ArchiveCalls {
 
   async *objects(kind: number): AsyncIterable<ObjectChunk> {
     const engine = await this.prepare()
-    const { keysOnly = false, masked = [] } = this.#kinds.get(kind)?.archived ?? {}
-    const isWhole = !keysOnly && masked.length === 0
+    const { keysOnly = false } = this.#kinds.get(kind)?.archived ?? {}
     try {
       const chunks = engine.chunks(
         'SELECT dictionary, body FROM objects WHERE kind_id = $1',
@@ -216,7 +215,8 @@ class ArchiveStore implements ArchiveCalls {
       )
       for await (const rows of chunks) {
         const texts: Uint8Array[] = []
-        for (const row of rows) texts.push(readable(await this.#writer.bytes(engine, row), isWhole))
+        for (const row of rows)
+          texts.push(storable(await this.#writer.bytes(engine, row), keysOnly))
         yield chunkOf(texts)
       }
     } catch (error) {
@@ -606,11 +606,16 @@ function remove(queue: Waiting[], works: readonly Waiting[]): void {
   queue.splice(0, queue.length, ...left)
 }
 
-/** A body as a store takes it. `isWhole`: nothing in it is masked, so it ends where its JSON ends. */
-function readable(body: Buffer, isWhole: boolean): Uint8Array {
-  if (!isWhole) return Buffer.from(readableText(body.toString()))
+/** A body as a store takes it: of a Secret the metadata. Throws if it lacks what is not kept. */
+function storable(body: Buffer, keysOnly: boolean): Uint8Array {
   const end = body.indexOf('\n')
-  return end < 0 ? body : body.subarray(0, end)
+  const json = end < 0 ? body : body.subarray(0, end)
+  if (!keysOnly) return json
+  const { data: _, ...kept } = JSON.parse(json.toString()) as { readonly data?: unknown }
+  const text = JSON.stringify(kept)
+  if (readableText(text) === text) return Buffer.from(text)
+  const problem = 'the archive has not all annotations of Secrets: some hold a copy of the Secret'
+  throw new ArchiveError('ARCHIVE_BEHIND', problem, 'nothing is to be done: Secrets are listed')
 }
 
 function chunkOf(texts: readonly Uint8Array[]): ObjectChunk {

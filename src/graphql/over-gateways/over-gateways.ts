@@ -262,6 +262,7 @@ export class OverGateways implements PlannedOperations {
   /** Never rejects. */
   async #answerBy(route: Route, origin: OverGatewaysOrigin): Promise<string> {
     const startedMs = performance.now()
+    const { operationDeadlineMs } = this.#options.limits
     const { operation } = route
     const isWrite = writes(operation)
     // The answer may have data of a Secret.
@@ -277,8 +278,9 @@ export class OverGateways implements PlannedOperations {
         return text
       } catch (error) {
         const mayHaveBegun = error instanceof PeerError && error.mayHaveBegun
-        const isLate = performance.now() - startedMs > againForMs
-        const mayAskAgain = mayHaveBegun ? attempt === 1 && !isWrite : !isLate
+        const elapsedMs = performance.now() - startedMs
+        const isLate = elapsedMs > (mayHaveBegun ? operationDeadlineMs : againForMs)
+        const mayAskAgain = !isLate && !(mayHaveBegun && (attempt > 1 || isWrite))
         if (error instanceof PeerError && asked?.form !== 'refuse' && mayAskAgain) {
           // oxlint-disable-next-line no-await-in-loop -- as above
           await setTimeout(againMs)

@@ -306,10 +306,10 @@ describe('Postgres', needsPostgres, () => {
     const { id } = await archive.kind(configMaps)
     await archive.write(listOf(id, [{ name: 'a', version: 1 }]))
     const direct = url.replace(`:${proxy.port}/`, `:${postgres.port}/`)
-    // The commit takes a while, in which the answers are lost.
+    // The commit waits until the answers are lost.
     postgres.sql(
-      `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
-         $$ BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END $$;
+      `CREATE TABLE muted (); CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         WHILE NOT EXISTS (SELECT FROM muted) LOOP PERFORM pg_sleep(0.02); END LOOP; RETURN NULL; END $$;
        CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON changes DEFERRABLE INITIALLY DEFERRED
          FOR EACH ROW WHEN (NEW.version = '4') EXECUTE FUNCTION slow()`,
       direct,
@@ -325,6 +325,7 @@ describe('Postgres', needsPostgres, () => {
       )
       .toBe('1')
     proxy.mute()
+    postgres.sql('INSERT INTO muted DEFAULT VALUES', direct)
     await expect.poll(() => postgres.sql('SELECT position FROM kinds', direct)).toBe('4')
     proxy.cut()
     await Promise.all(writing)
