@@ -481,6 +481,7 @@ class RunningGateway implements OpenedGateway {
       })
       others = new OverGateways({
         served: () => this.#serving.now,
+        held: subscriptions.held,
         documents,
         limits,
         address,
