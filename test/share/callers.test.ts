@@ -5,7 +5,7 @@ import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { podOf, podsPath } from '../archive/restarted-gateway.ts'
 import { kubeconfigText } from '../gateway/test-cluster.ts'
-import { firstAnswer, serveGateway } from '../support/gateway.ts'
+import { firstAnswer, type GraphQLAnswer, serveGateway } from '../support/gateway.ts'
 import { needsPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { settledHolders } from './settled-holders.ts'
 import { freePort, type SharingGateway } from './shared-gateways.ts'
@@ -114,6 +114,37 @@ describe('the callers of gateways that share clusters', needsPostgres, () => {
         expect(await gateway.as('of-nobody').query(query), name).toMatchObject({
           errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
         })
+      }
+    }
+  })
+
+  it('gain nothing by what only gateways send', async () => {
+    for (const name of Object.keys(held ?? {})) {
+      const pods = '{ totalCount nodes { metadata { name } } }'
+      for (const query of [
+        `{ pods(cluster: "${name}") ${pods} }`,
+        `{ pods(clusters: ["*"]) ${pods} }`,
+        `{ search(clusters: ["*"], text: "pod-of") { totalCount nodes { object { name } } } }`,
+      ]) {
+        for (const [gateway, other] of [
+          [here, there],
+          [there, here],
+        ] as const) {
+          const response = await fetch(gateway.url, {
+            method: 'POST',
+            headers: {
+              'content-type': 'application/json',
+              authorization: 'Bearer of-bob',
+              'informerql-forwarded': other.address,
+              'informerql-proof': '0'.repeat(64),
+            },
+            body: JSON.stringify({ query, extensions: { clusters: [name] } }),
+          })
+          const { data } = (await response.json()) as GraphQLAnswer
+          const counted = data?.pods?.totalCount ?? data?.search?.totalCount ?? 0
+          expect(counted).toBe(0)
+          expect(JSON.stringify(data)).not.toContain('pod-of')
+        }
       }
     }
   })
