@@ -86,6 +86,8 @@ const tcpKeepAliveMs = 15_000
 const watchMs = 1_000
 const silentLooks = 4
 const probeLooks = 4
+/** For how long a peer that does not answer is asked whether it runs after a question to it. */
+const forgottenLooks = 60
 /** A peer says by itself when an operation takes too long. This is how much later it is given up. */
 const lateMs = 1_000
 
@@ -95,7 +97,7 @@ class Peer {
   readonly agent: Agent
   /** How each running request is given up. */
   readonly running = new Set<(why: Error) => void>()
-  /** Since it last sent something, or was first asked. */
+  /** Since it last sent something, or was asked while nothing ran. */
   silentLooks = 0
   /** The question whether it runs, and the looks since then. */
   probe: ClientRequest | undefined
@@ -285,7 +287,7 @@ export class HttpPeers implements Peers, Disposable {
       ...this.#headersOf(peer, caller, isNamed),
     }
     if (peer.failure !== undefined) {
-      this.#probe(peer)
+      peer.silentLooks = 0
       throw lost(peer, peer.failure, false)
     }
     peer.checkRoom(accept === eventStream)
@@ -319,7 +321,9 @@ export class HttpPeers implements Peers, Disposable {
       peer.silentLooks += 1
       peer.probeLooks += 1
       if (peer.probeLooks >= probeLooks) peer.probe?.destroy(standsStill)
-      if (peer.running.size > 0 && peer.silentLooks >= silentLooks) this.#probe(peer)
+      const isSilent = peer.running.size > 0 && peer.silentLooks >= silentLooks
+      if (peer.silentLooks >= forgottenLooks) peer.failure = undefined
+      else if (isSilent || peer.failure !== undefined) this.#probe(peer)
     }
   }
 

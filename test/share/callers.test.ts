@@ -148,4 +148,20 @@ describe('the callers of gateways that share clusters', needsPostgres, () => {
       }
     }
   })
+
+  it('need a cluster that each gateway holds to review their tokens', async () => {
+    const port = await freePort()
+    const options = {
+      clusters: clusters.map((one) => ({ ...one, everywhere: false })),
+      archive: { url: await postgres.database() },
+      share: { address: `http://127.0.0.1:${port}` },
+    }
+    for (const cluster of [undefined, 'c-1']) {
+      const auth = { mode: 'token-review' as const, cluster }
+      await expect(serveGateway(options, { port }, { auth })).rejects.toMatchObject({
+        code: 'NO_REVIEWER',
+        hint: `set everywhere: true for the cluster ${cluster ?? 'c-0'}`,
+      })
+    }
+  })
 })
