@@ -68,8 +68,10 @@ export class Part {
   close(): void {
     this.tries += 1
     clearTimeout(this.timer)
-    this.stream?.close()
+    const { stream } = this
+    // First: a stream announces its end as it is closed, which is not to be taken for the end of the part.
     this.stream = undefined
+    stream?.close()
   }
 }
 
