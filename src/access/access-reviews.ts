@@ -145,7 +145,11 @@ const maxUsers = 10_000
  */
 class ReviewRate {
   readonly #capacity: number
-  readonly #buckets = new LRUCache<string, { left: number; atMs: number }>({ max: maxUsers })
+  readonly #buckets = new LRUCache<string, { left: number; atMs: number }>({
+    // Bounded by size: room for a maximum is taken at once, for each cluster.
+    maxSize: maxUsers,
+    sizeCalculation: () => 1,
+  })
 
   constructor(capacity: number) {
     this.#capacity = capacity

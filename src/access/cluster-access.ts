@@ -54,7 +54,11 @@ export class ClusterAccess implements AsyncDisposable {
   readonly #reviews: AccessReviews
   readonly #stop = new AbortController()
   readonly #listeners = new Set<{ readonly viewer: Viewer; readonly changed: () => void }>()
-  readonly #scopes = new LRUCache<string, KnownScope>({ max: maxScopes })
+  readonly #scopes = new LRUCache<string, KnownScope>({
+    // Bounded by size: room for a maximum is taken at once, for each cluster.
+    maxSize: maxScopes,
+    sizeCalculation: () => 1,
+  })
   readonly #timers = new Set<NodeJS.Timeout>()
   /** Aborts when another cluster answers. */
   #leaving = new AbortController()

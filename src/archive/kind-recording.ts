@@ -136,11 +136,11 @@ export class KindRecording implements ArchivedResource {
 
   async base(signal: AbortSignal): Promise<ArchivedBase | undefined> {
     const { calls, wentBack } = this.#options
-    const { keysOnly, masked } = this.#kind
     const isOther = await wentBack()
     const state = await this.#ownState()
     signal.throwIfAborted()
-    if (isOther || state === undefined || keysOnly || masked.length > 0) return undefined
+    // What is masked, the archive cannot give back. Of a Secret the cache has its metadata only, too.
+    if (isOther || state === undefined || this.#kind.masked.length > 0) return undefined
     const { position, reached } = state
     this.#basePosition = position
     this.#lateSinceMs = state.writtenMs
@@ -209,7 +209,8 @@ export class KindRecording implements ArchivedResource {
     limit: number,
   ): Promise<readonly ArchivedStep[] | undefined> {
     const state = await this.#stateWithin(openDeadlineMs)
-    if (state === undefined || this.#mode !== 'current') return undefined
+    const isWhole = this.#kind.masked.length === 0
+    if (state === undefined || this.#mode !== 'current' || !isWhole) return undefined
     this.#seal()
     if (this.#waiting.length > 0) {
       this.#idle ??= Promise.withResolvers()
@@ -538,12 +539,11 @@ export class KindRecording implements ArchivedResource {
 
   #textOf(state: Uint8Array | HeldObject): Uint8Array {
     if (state instanceof Uint8Array) return state
-    const object = this.#codec.decode(state)
     try {
-      return encoder.encode(JSON.stringify(object))
+      return encoder.encode(this.#codec.textOf(state))
     } catch {
       // Nested too deep to be written.
-      const { apiVersion, kind, metadata } = object
+      const { apiVersion, kind, metadata } = this.#codec.decode(state)
       return encoder.encode(JSON.stringify({ apiVersion, kind, metadata }))
     }
   }

@@ -61,7 +61,11 @@ export interface BoundedResource extends UnreadablePlace {
 
 export class CacheBounds {
   readonly limits: CacheLimits
-  readonly #running = new Set<BoundedResource>()
+  /** The bytes that each of them held when they were looked at last, and their sum. */
+  readonly #running = new Map<BoundedResource, number>()
+  #sum = 0
+  #summedMs = 0
+  #summingMs = 0
   /** The bytes that each resource held when it was refused, by name. */
   readonly #refused = new Map<string, number>()
 
@@ -87,10 +91,11 @@ export class CacheBounds {
   }
 
   started(cached: BoundedResource): void {
-    this.#running.add(cached)
+    this.#running.set(cached, 0)
   }
 
   ended(cached: BoundedResource): void {
+    this.#sum -= this.#running.get(cached) ?? 0
     this.#running.delete(cached)
   }
 
@@ -100,6 +105,7 @@ export class CacheBounds {
    */
   grown(cached: BoundedResource, isInUse: boolean): void {
     if (cached.isStopped) return
+    this.#look(cached)
     const refusal = this.refusal(cached, 0, cached)
     if (refusal === undefined || (isInUse && !isHeapFull())) return
     this.#refused.set(nameOf(cached), cached.heldBytes)
@@ -115,7 +121,7 @@ export class CacheBounds {
     const isTooMuch = (): boolean => this.#heldBytes() + more > this.limits.maxHeldBytes
     this.#stopIdle(isTooMuch, spared)
     if (!isTooMuch() && !isHeapFull()) return undefined
-    const largest = [...this.#running]
+    const largest = [...this.#running.keys()]
       .toSorted((a, b) => b.heldBytes - a.heldBytes)
       .slice(0, shownInErrors)
       .map((cached) => `${groupResourceOf(cached.resource)} ${cached.heldBytes}`)
@@ -131,7 +137,7 @@ export class CacheBounds {
 
   #stopIdle(isTooMuch: () => boolean, spared?: BoundedResource): void {
     if (!isTooMuch()) return
-    const idle = [...this.#running]
+    const idle = [...this.#running.keys()]
       .filter((cached) => cached.leases === 0 && cached !== spared)
       .toSorted((a, b) => a.idleSinceMs - b.idleSinceMs)
     for (const cached of idle) {
@@ -140,13 +146,29 @@ export class CacheBounds {
     }
   }
 
+  /**
+   * Looks at all of them, as long as that takes a small part of the time: thousands may be loading at once, each of which asks
+   * again and again. Between two looks, a resource counts as it was, but for those that have told that they grew.
+   */
   #heldBytes(): number {
-    let bytes = 0
-    for (const { heldBytes } of this.#running) bytes += heldBytes
-    return bytes
+    const nowMs = performance.now()
+    if (nowMs - this.#summedMs >= this.#summingMs * looksApart) {
+      for (const cached of this.#running.keys()) this.#look(cached)
+      this.#summedMs = performance.now()
+      this.#summingMs = this.#summedMs - nowMs
+    }
+    return this.#sum
+  }
+
+  #look(cached: BoundedResource): void {
+    const { heldBytes } = cached
+    this.#sum += heldBytes - (this.#running.get(cached) ?? 0)
+    this.#running.set(cached, heldBytes)
   }
 }
 
+/** The time between two looks at all resources, by the time that one takes. */
+const looksApart = 30
 const shownInErrors = 5
 
 function nameOf({ cluster, resource }: UnreadablePlace): string {

@@ -416,10 +416,8 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     await Promise.all(
       removed.map(async (member) => {
         await member[Symbol.asyncDispose]()
-        const isHandedOver = this.#members.some(
-          (one) => one.name === member.name && one instanceof RemoteMember,
-        )
-        if (isHandedOver && isHere(member)) await this.#archiving?.release(member.name)
+        const staysHere = this.here.some(({ name }) => name === member.name)
+        if (isHere(member) && !staysHere) await this.#archiving?.release(member.name)
       }),
     )
     return added

@@ -83,10 +83,10 @@ import type { ServerPlugin, Readiness } from '../server/operation-options.ts'
 import { defaultApiWatchTimes } from './api-watch.ts'
 import { Archiving } from './archiving.ts'
 import { type ClusterSourceOptions, Fleet, type FleetOptions } from './fleet.ts'
-import { checkShare, isAddress, type ShareOptions } from './sharing.ts'
+import { checkSessions, checkShare, isAddress, type ShareOptions } from './sharing.ts'
 import type { DirectorySourceOptions } from './sources/directory-source.ts'
 import type { HubSourceOptions } from './sources/hub-source.ts'
-import { HttpPeers } from './peers.ts'
+import { HttpPeers, materialOf } from './peers.ts'
 import { defaultPreloadDeadlineMs, Preload } from './preload.ts'
 import { SchemaServing } from './schema-serving.ts'
 import type { SchemaOptions } from './serve-schema.ts'
@@ -326,6 +326,7 @@ export async function openGateway(given: GatewayOptions): Promise<OpenedGateway>
   const options = checkedOptions('a gateway', given, gatewayChecks)
   requireClusters('clusters', options.clusters, (options.clusterSources ?? []).length > 0)
   checkShare(options)
+  if (options.share?.address !== undefined) materialOf(options.share)
   const user = new UserSdl({ files: options.schemaFiles ?? [], directory: options.schema })
   await user.read()
   const packageSdl = await readPackageSdl()
@@ -470,11 +471,17 @@ class RunningGateway implements OpenedGateway {
         trust: options.share ?? {},
         proofOf: (document) => this.#fleet.sharing?.proofOf(document) ?? '',
         unreachable: ({ message }) => this.#failures.warn(message),
+        refused: (peer) => {
+          const text = `the gateway at ${peer} does not accept the credentials of a caller whom this one accepts`
+          const hint = 'give all gateways the same auth, and the same auth.login.sessionSecretFile'
+          this.#failures.warn(text, { hint })
+        },
         deadlineMs: limits.operationDeadlineMs,
         failed: (error) => log.error('the previous certificates of share stay in use', { error }),
       })
       others = new OverGateways({
         served: () => this.#serving.now,
+        held: subscriptions.held,
         documents,
         limits,
         address,
@@ -536,6 +543,7 @@ class RunningGateway implements OpenedGateway {
   }
 
   readonly authenticator = (options: AuthenticationOptions): Authenticator | undefined => {
+    checkSessions(this.#options.share, options)
     this.#peers?.trustHeaders(options.requestHeader)
     return createAuthenticator(options, {
       reviewToken: (cluster, deadlineMs) => this.#fleet.tokenReviewer(cluster, deadlineMs),

@@ -6,8 +6,13 @@
  * What one peer may take is bounded: running requests, and bytes of their answers that are in memory. The frames of a
  * subscription are passed on as bytes. While its subscriber takes none, no more are read from the connection, so that
  * they wait at the peer, which counts them as those of any slow reader.
+ *
+ * A question may take as long as an operation, but no caller should wait that long for a gateway that stands still. So a
+ * peer that sends nothing for a while is asked for `/livez`, which every gateway answers at once. If it does not, all that
+ * runs there is given up, and nothing more is asked of it until it answers.
  */
 
+import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import {
   Agent,
@@ -17,7 +22,7 @@ import {
   request as httpRequest,
 } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
-import { GraphQLError } from 'graphql'
+import { createSecureContext } from 'node:tls'
 import type { Credentials } from '../access/authentication/authenticator.ts'
 import type { RequestHeaderOptions } from '../access/authentication/request-header.ts'
 import { ClientError } from '../graphql/errors/client-error.ts'
@@ -31,9 +36,19 @@ import {
 } from '../graphql/over-gateways/peers.ts'
 import { FollowedFiles } from '../lib/file-follower.ts'
 import { FrameStream } from '../lib/frame-stream.ts'
-import { isRecord } from '../lib/json.ts'
+import { InvalidOptionError } from '../lib/options.ts'
 import { requestIdHeader } from '../server/guard/request-guard.ts'
 import { graphqlPath } from '../server/operation-options.ts'
+import {
+  answered,
+  errorsOf,
+  isAnswer,
+  isMisdirected,
+  isOfType,
+  lost,
+  notOfGateway,
+  refusalIn,
+} from './peer-answers.ts'
 import type { ShareOptions } from './sharing.ts'
 
 export interface HttpPeersOptions {
@@ -44,30 +59,51 @@ export interface HttpPeersOptions {
   readonly proofOf: (document: string) => string
   /** Receives why a peer could not be asked. */
   readonly unreachable: (error: PeerError) => void
+  /** Receives the address of a peer that does not accept the credentials of a caller whom this gateway knows. */
+  readonly refused: (address: string) => void
   /** How long a peer may take to answer, or to begin a subscription. */
   readonly deadlineMs: number
   /** Receives the failure of a certificate that has changed. The previous one stays in use. */
   readonly failed: (error: unknown) => void
 }
 
+const eventStream = 'text/event-stream'
 /** Headers that go along as they came. */
 const passedHeaders = ['traceparent', 'tracestate', 'baggage'] as const
-/** The running requests to one peer, subscriptions included. */
+/** The running requests to one peer, subscriptions included, and how many of them these may be. */
 const maxRequests = 4_096
+const maxSubscriptions = 3_072
 /** The bytes of answers and frames of one peer that are in memory. */
 const maxHeldBytes = 256 << 20
 /** The bytes of frames that a subscriber has not taken, from which on no more are read. */
 const readAheadBytes = 65_536
-/** A refusal is short. */
-const maxRefusalBytes = 65_536
 /** How soon the kernel notices a peer that is gone without a word. */
 const tcpKeepAliveMs = 15_000
+/**
+ * For how long a peer may send nothing until it is asked whether it runs, and how long it has to say so. Counted in looks,
+ * so that a moment in which this gateway itself stands still counts as one.
+ */
+const watchMs = 1_000
+const silentLooks = 4
+const probeLooks = 4
+/** For how long a peer that does not answer is asked whether it runs after a question to it. */
+const forgottenLooks = 60
+/** A peer says by itself when an operation takes too long. This is how much later it is given up. */
+const lateMs = 1_000
 
 /** What is asked of one gateway now. */
 class Peer {
   readonly address: URL
   readonly agent: Agent
-  requests = 0
+  /** How each running request is given up. */
+  readonly running = new Set<(why: Error) => void>()
+  /** Since it last sent something, or was asked while nothing ran. */
+  silentLooks = 0
+  /** The question whether it runs, and the looks since then. */
+  probe: ClientRequest | undefined
+  probeLooks = 0
+  /** Why it has not answered a probe. */
+  failure: Error | undefined
   #heldBytes = 0
 
   constructor(address: string) {
@@ -80,15 +116,18 @@ class Peer {
     return this.address.protocol === 'https:'
   }
 
-  /** Counts a request. Throws `ClientError`. */
-  take(): void {
-    if (this.requests >= maxRequests) throw this.#full(`${maxRequests} requests are running there`)
-    this.requests += 1
+  /** Whether a request may be sent. Throws `ClientError`. */
+  checkRoom(isSubscription: boolean): void {
+    const { size } = this.running
+    const most = isSubscription ? maxSubscriptions : maxRequests
+    if (size >= most) throw this.#full(`${size} requests are running there`)
+    if (size === 0) this.silentLooks = 0
   }
 
   /** Counts bytes that are in memory; negative ones are so no more. Throws `ClientError`. */
   hold(bytes: number): void {
     this.#heldBytes += bytes
+    if (bytes > 0) this.silentLooks = 0
     if (bytes > 0 && this.#heldBytes > maxHeldBytes) {
       this.#heldBytes -= bytes
       throw this.#full(`${maxHeldBytes} bytes of its answers wait to be sent`)
@@ -102,29 +141,67 @@ class Peer {
   }
 }
 
+/** A request that has been sent. */
+interface Sent {
+  readonly peer: Peer
+  readonly sent: ClientRequest
+  readonly giveUp: (why: Error) => void
+  /** To be called when nothing more is read. */
+  readonly done: () => void
+}
+
 interface Material {
   readonly ca?: Buffer
   readonly cert?: Buffer
   readonly key?: Buffer
 }
 
+/** Reads the files by which gateways trust each other. Throws `InvalidOptionError`. */
+export function materialOf({ caFile, certFile, keyFile }: HttpPeersOptions['trust']): Material {
+  if ((certFile === undefined) !== (keyFile === undefined)) {
+    const missing = certFile === undefined ? 'share.certFile' : 'share.keyFile'
+    const problem = 'share.certFile and share.keyFile belong together'
+    throw new InvalidOptionError(missing, undefined, 'both, a certificate and its key', problem)
+  }
+  const material = {
+    ...(caFile !== undefined && { ca: readFor('share.caFile', caFile) }),
+    ...(certFile !== undefined && { cert: readFor('share.certFile', certFile) }),
+    ...(keyFile !== undefined && { key: readFor('share.keyFile', keyFile) }),
+  }
+  let option = 'share.caFile'
+  try {
+    // Node accepts any text as a CA, and then trusts no certificate.
+    if (material.ca !== undefined) new X509Certificate(material.ca).toString()
+    option = 'share.certFile'
+    createSecureContext(material)
+  } catch (error) {
+    const problem = `${option}: ${(error as Error).message}`
+    throw new InvalidOptionError(option, undefined, 'certificates, and their keys, PEM', problem)
+  }
+  return material
+}
+
+function readFor(option: string, file: string): Buffer {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new InvalidOptionError(option, file, 'a file, PEM', (error as Error).message)
+  }
+}
+
 export class HttpPeers implements Peers, Disposable {
   readonly #options: HttpPeersOptions
   readonly #material: FollowedFiles<Material>
   readonly #peers = new Map<string, Peer>()
-  readonly #running = new Set<ClientRequest>()
+  #watch: NodeJS.Timeout | undefined
   #identity: RequestHeaderOptions | undefined
 
-  /** Throws if a file cannot be read. */
+  /** Throws as {@link materialOf} does. */
   constructor(options: HttpPeersOptions) {
     this.#options = options
     const { caFile, certFile, keyFile } = options.trust
     const files = [caFile, certFile, keyFile].filter((file) => file !== undefined)
-    const read = (): Material => ({
-      ...(caFile !== undefined && { ca: readFileSync(caFile) }),
-      ...(certFile !== undefined && { cert: readFileSync(certFile) }),
-      ...(keyFile !== undefined && { key: readFileSync(keyFile) }),
-    })
+    const read = (): Material => materialOf(options.trust)
     this.#material = new FollowedFiles(files, read, options.failed)
   }
 
@@ -134,10 +211,9 @@ export class HttpPeers implements Peers, Disposable {
   }
 
   async ask(address: string, request: PeerRequest, caller: PeerCaller): Promise<string> {
-    const { peer, sent, done } = this.#send(address, request, caller, 'application/json')
-    const late = setTimeout(() => {
-      sent.destroy(new Error(`no answer within ${this.#options.deadlineMs} ms`))
-    }, this.#options.deadlineMs)
+    const { peer, sent, giveUp, done } = this.#send(address, request, caller, 'application/json')
+    const { deadlineMs, unreachable } = this.#options
+    const late = lateAfter(deadlineMs, giveUp)
     let heldBytes = 0
     try {
       const response = await answered(peer, sent)
@@ -154,9 +230,10 @@ export class HttpPeers implements Peers, Disposable {
       const text = Buffer.concat(chunks).toString()
       const { statusCode = 0 } = response
       if (statusCode !== 200 || isMisdirected(text)) errorsOf(peer, statusCode, text)
+      else if (!isAnswer(response, text)) throw lost(peer, notOfGateway)
       return text
     } catch (error) {
-      if (error instanceof PeerError) this.#options.unreachable(error)
+      if (error instanceof PeerError) unreachable(error)
       throw error
     } finally {
       clearTimeout(late)
@@ -167,9 +244,9 @@ export class HttpPeers implements Peers, Disposable {
 
   follow(address: string, request: PeerRequest, caller: PeerCaller): FrameStream {
     try {
-      const { peer, sent, done } = this.#send(address, request, caller, 'text/event-stream')
+      const { peer, sent, ...means } = this.#send(address, request, caller, eventStream)
       const { deadlineMs, unreachable } = this.#options
-      const stream = new PeerFrames(peer, sent, { deadlineMs, unreachable, done })
+      const stream = new PeerFrames(peer, sent, { deadlineMs, unreachable, ...means })
       void stream.read()
       return stream
     } catch (error) {
@@ -179,17 +256,21 @@ export class HttpPeers implements Peers, Disposable {
 
   [Symbol.dispose](): void {
     this.#material[Symbol.dispose]()
-    for (const request of this.#running) request.destroy(new Error('this gateway is stopping'))
-    for (const { agent } of this.#peers.values()) agent.destroy()
+    clearInterval(this.#watch)
+    for (const peer of this.#peers.values()) {
+      giveUpAll(peer, new Error('this gateway is stopping'))
+      peer.probe?.destroy()
+      peer.agent.destroy()
+    }
   }
 
-  /** Sends a request. Throws `ClientError`. `done` must be called at its end. */
+  /** Sends a request. Throws `ClientError`. */
   #send(
     address: string,
     { query, operationName, variables, clusters, explains, isWrite }: PeerRequest,
     caller: PeerCaller,
     accept: string,
-  ): { readonly peer: Peer; readonly sent: ClientRequest; readonly done: () => void } {
+  ): Sent {
     const extensions = {
       ...(clusters !== undefined && { clusters }),
       ...(explains === true && { explain: true }),
@@ -205,11 +286,14 @@ export class HttpPeers implements Peers, Disposable {
       [proofHeader]: this.#options.proofOf(query),
       ...this.#headersOf(peer, caller, isNamed),
     }
-    peer.take()
+    if (peer.failure !== undefined) {
+      peer.silentLooks = 0
+      throw lost(peer, peer.failure, false)
+    }
+    peer.checkRoom(accept === eventStream)
     const { ca, cert, key } = this.#material.value
-    const send = peer.isSecure ? httpsRequest : httpRequest
-    const isKept = isWrite !== true && accept === 'application/json'
-    const sent = send({
+    const isKept = isWrite !== true && accept !== eventStream
+    const sent = requestBy(peer)({
       ...hostOf(peer.address),
       path: graphqlPath,
       method: 'POST',
@@ -218,26 +302,62 @@ export class HttpPeers implements Peers, Disposable {
       ...(ca !== undefined && { ca }),
       ...(isNamed && cert !== undefined && { cert, key }),
     })
-    this.#running.add(sent)
-    let isDone = false
-    const done = (): void => {
-      if (isDone) return
-      isDone = true
-      peer.requests -= 1
-      this.#running.delete(sent)
-    }
+    let received: IncomingMessage | undefined
+    const giveUp = (why: Error): void => void (received ?? sent).destroy(why)
+    peer.running.add(giveUp)
+    sent.once('response', (response) => {
+      received = response
+      if (response.statusCode === 401 && caller.viewer !== undefined) this.#options.refused(address)
+    })
     sent.setNoDelay(true)
     sent.setSocketKeepAlive(true, tcpKeepAliveMs)
     sent.end(body)
-    return { peer, sent, done }
+    this.#watch ??= setInterval(() => this.#look(), watchMs).unref()
+    return { peer, sent, giveUp, done: () => void peer.running.delete(giveUp) }
+  }
+
+  #look(): void {
+    for (const peer of this.#peers.values()) {
+      peer.silentLooks += 1
+      peer.probeLooks += 1
+      if (peer.probeLooks >= probeLooks) peer.probe?.destroy(standsStill)
+      const isSilent = peer.running.size > 0 && peer.silentLooks >= silentLooks
+      if (peer.silentLooks >= forgottenLooks) peer.failure = undefined
+      else if (isSilent || peer.failure !== undefined) this.#probe(peer)
+    }
+  }
+
+  /** Asks a peer whether it runs. Gives up what is asked of it if it does not say so. */
+  #probe(peer: Peer): void {
+    if (peer.probe !== undefined) return
+    const { ca } = this.#material.value
+    const probe = requestBy(peer)({
+      ...hostOf(peer.address),
+      path: '/livez',
+      agent: false,
+      ...(ca !== undefined && { ca }),
+    })
+    const ended = (failure?: Error): void => {
+      if (peer.probe !== probe) return
+      peer.probe = undefined
+      peer.failure = failure
+      if (failure === undefined) peer.silentLooks = 0
+      else giveUpAll(peer, failure)
+      probe.destroy()
+    }
+    probe.once('response', () => ended())
+    probe.on('error', ended)
+    probe.end()
+    peer.probe = probe
+    peer.probeLooks = 0
   }
 
   #peerAt(address: string): Peer {
     let peer = this.#peers.get(address)
     if (peer === undefined) {
       // Addresses of gateways that are gone.
-      for (const [known, { requests, agent }] of this.#peers) {
-        if (this.#peers.size < 1_024 || requests > 0) continue
+      for (const [known, { running, agent }] of this.#peers) {
+        if (this.#peers.size < 1_024 || running.size > 0) continue
         agent.destroy()
         this.#peers.delete(known)
       }
@@ -300,71 +420,27 @@ function hostOf({ hostname, port, protocol }: URL): {
   }
 }
 
-function lost(peer: Peer, cause: unknown, mayHaveBegun = true): PeerError {
-  const why = cause instanceof Error && cause.message !== '' ? cause.message : 'it is gone'
-  const message = `the gateway at ${peer.address.origin} does not answer: ${why}`
-  return new PeerError(message, { mayHaveBegun, cause })
+function requestBy({ isSecure }: Peer): typeof httpsRequest {
+  return isSecure ? httpsRequest : httpRequest
 }
 
-/** Resolves with the response. Rejects with `PeerError`. */
-function answered(peer: Peer, sent: ClientRequest): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    let isConnected = false
-    sent.once('socket', (socket) => {
-      isConnected = !socket.connecting
-      if (isConnected) return
-      socket.once(peer.isSecure ? 'secureConnect' : 'connect', () => void (isConnected = true))
-    })
-    sent.once('response', resolve)
-    // Also after the response, whose reader hears of it by itself.
-    sent.on('error', (error) => reject(lost(peer, error, isConnected)))
-  })
+function giveUpAll({ running }: Peer, why: Error): void {
+  for (const giveUp of running) giveUp(why)
 }
 
-/** The errors of a refused operation. Throws `PeerError` for other answers, and for a peer that starts or stops. */
-function errorsOf(peer: Peer, httpStatus: number, text: string): readonly GraphQLError[] {
-  const { errors } = parsed(text) ?? {}
-  const all = Array.isArray(errors) ? errors.filter(isRecord) : []
-  const [first] = all
-  const code = isRecord(first?.['extensions']) ? first['extensions']['code'] : undefined
-  const isOfPeer =
-    httpStatus === 403 || httpStatus === 404 || code === 'INTERNAL' || isMisdirected(text)
-  if (first === undefined || isOfPeer) {
-    const why = typeof first?.['message'] === 'string' ? first['message'] : `HTTP ${httpStatus}`
-    throw lost(peer, new Error(why), false)
-  }
-  return all.map(
-    ({ message, extensions }) =>
-      new GraphQLError(String(message), { extensions: isRecord(extensions) ? extensions : {} }),
-  )
-}
+const standsStill = new Error('it stands still, or the network between loses everything')
 
-/** Whether the peer says that it does not hold the cluster. */
-function isMisdirected(text: string): boolean {
-  if (text.length > 2_048 || !text.includes('"misdirected"')) return false
-  const { errors } = parsed(text) ?? {}
-  const [first] = Array.isArray(errors) ? (errors as unknown[]) : []
-  const extensions = isRecord(first) ? first['extensions'] : undefined
-  return isRecord(extensions) && extensions['misdirected'] === true
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+function lateAfter(deadlineMs: number, giveUp: Sent['giveUp']): NodeJS.Timeout {
+  const why = new Error(`no answer within ${deadlineMs} ms`)
+  return setTimeout(() => giveUp(why), deadlineMs + lateMs)
 }
 
 const next = Buffer.from('event: next\ndata: ')
 const complete = Buffer.from('event: complete\n')
 const newline = 10
 
-interface PeerFramesMeans extends Pick<HttpPeersOptions, 'deadlineMs' | 'unreachable'> {
-  /** Called when nothing more is read. */
-  readonly done: () => void
-}
+type PeerFramesMeans = Pick<HttpPeersOptions, 'deadlineMs' | 'unreachable'> &
+  Pick<Sent, 'giveUp' | 'done'>
 
 /** The frames of an event stream. */
 class PeerFrames extends FrameStream {
@@ -410,10 +486,7 @@ class PeerFrames extends FrameStream {
 
   /** Call once. Never rejects. */
   async read(): Promise<void> {
-    const { deadlineMs } = this.#means
-    const late = setTimeout(() => {
-      this.#sent.destroy(new Error(`no answer within ${deadlineMs} ms`))
-    }, deadlineMs)
+    const late = lateAfter(this.#means.deadlineMs, this.#means.giveUp)
     try {
       const response = await answered(this.#peer, this.#sent)
       clearTimeout(late)
@@ -423,6 +496,7 @@ class PeerFrames extends FrameStream {
         this.finish({ form: 'failed', errors: await refusalIn(this.#peer, statusCode, response) })
         return
       }
+      if (!isOfType(response, eventStream)) throw lost(this.#peer, notOfGateway)
       this.#response = response
       response.on('data', (chunk: Buffer) => this.#arrived(chunk))
       response.once('error', (error) => this.#fail(lost(this.#peer, error)))
@@ -436,6 +510,7 @@ class PeerFrames extends FrameStream {
   }
 
   #fail(error: unknown): void {
+    this.#sent.destroy()
     if (this.end === undefined) {
       if (error instanceof PeerError) this.#means.unreachable(error)
       this.finish({ form: 'failed', errors: [error] })
@@ -486,20 +561,4 @@ class PeerFrames extends FrameStream {
 function endOfEvent(chunk: Buffer, from: number): number {
   const at = chunk.indexOf('\n\n', from)
   return at === -1 ? 0 : at + 2
-}
-
-/** The errors of a refused subscription. Throws `PeerError`. */
-async function refusalIn(
-  peer: Peer,
-  httpStatus: number,
-  response: IncomingMessage,
-): Promise<readonly GraphQLError[]> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes > maxRefusalBytes) break
-  }
-  return errorsOf(peer, httpStatus, Buffer.concat(chunks).toString())
 }

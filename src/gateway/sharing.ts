@@ -16,6 +16,7 @@
  */
 
 import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
+import type { AuthenticationOptions } from '../access/authentication/authentication-options.ts'
 import type { Archive } from '../archive/archive.ts'
 import type { SharedClusters, SharingCalls } from '../archive/archive-calls.ts'
 import { archivePlace, type ArchiveOptions } from '../archive/archive-options.ts'
@@ -368,6 +369,18 @@ export function checkShare({
     const problem = `all gateways read the hub ${source.hub}, and one alone would hold it`
     throw new InvalidOptionError(`clusters[${at}].everywhere`, false, 'true', problem)
   }
+}
+
+/** Throws `InvalidOptionError` if the gateways would not take each other's sessions. */
+export function checkSessions(
+  share: ShareOptions | undefined,
+  { mode, login }: Pick<AuthenticationOptions, 'mode' | 'login'>,
+): void {
+  const isShared = share?.address !== undefined && mode === 'oidc-login' && login !== undefined
+  if (!isShared || login.sessionSecretFile !== undefined) return
+  const problem = 'gateways that share clusters (share.address) take the sessions of each other'
+  const expected = 'a file with the same secrets for all of them'
+  throw new InvalidOptionError('auth.login.sessionSecretFile', undefined, expected, problem)
 }
 
 /** Whether a text is an address of a gateway: `http` or `https`, without a path. */

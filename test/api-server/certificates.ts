@@ -79,10 +79,8 @@ interface CertificateContent {
   readonly extension: Buffer
 }
 
-const issuer = 'test-ca'
-
 /** An X.509 certificate (RFC 5280), PEM. */
-const certify = (content: CertificateContent, issuerKey: KeyObject): string => {
+const certify = (content: CertificateContent, issuer: string, issuerKey: KeyObject): string => {
   const serial = Buffer.concat([Buffer.of(1), randomBytes(8)])
   const toBeSigned = sequence(
     der(0xa0, der(0x02, Buffer.of(2))),
@@ -103,12 +101,14 @@ const newKeyPair = (): { publicKey: KeyObject; privateKey: KeyObject } =>
 
 const hoursFromNow = (hours: number): Date => new Date(Date.now() + hours * 3_600_000)
 
-export const createCertificateAuthority = async (): Promise<CertificateAuthority> => {
+export const createCertificateAuthority = async (
+  issuer = 'test-ca',
+): Promise<CertificateAuthority> => {
   const dir = await mkdtemp(join(tmpdir(), 'informerql-certificates-'))
   const { publicKey, privateKey } = newKeyPair()
   const always = { from: hoursFromNow(-1), to: hoursFromNow(24) }
   const extension = basicConstraintsOfAnAuthority
-  const ca = certify({ subject: issuer, publicKey, ...always, extension }, privateKey)
+  const ca = certify({ subject: issuer, publicKey, ...always, extension }, issuer, privateKey)
   const caFile = join(dir, 'ca.crt')
   await writeFile(caFile, ca)
   return {
@@ -124,7 +124,7 @@ export const createCertificateAuthority = async (): Promise<CertificateAuthority
         to,
         extension: subjectAltName(hosts),
       }
-      const cert = certify(content, privateKey)
+      const cert = certify(content, issuer, privateKey)
       const key = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
       const [certFile, keyFile] = [join(dir, `${name}.crt`), join(dir, `${name}.key`)]
       await writeFile(certFile, cert)

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { SimulatorOptions, Storage } from 'informerql/simulator'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { created, sent } from '../gateway/created.ts'
+import type { Fields } from '../gateway/test-cluster.ts'
 import { needsPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { listsOf } from '../support/request-proxy.ts'
 import { type HeldBehind, resume, type Resumed } from '../gateway/resumed-subscription.ts'
@@ -200,5 +202,74 @@ describe.each(['file', 'postgres'])('a gateway with an archive (%s) that starts 
       expect(await world.names()).toEqual(['a', 'b', 'c'])
     }
     expect(listsOf(world.proxy, allPods)).toEqual([])
+  })
+})
+
+describe('a gateway with an archive that does not keep all of an object', () => {
+  it('takes Secrets from it, of which the cache has no more than their metadata', async () => {
+    await using world = await RestartedGateway.start({ archive: { kinds: ['secrets'] } })
+    const path = '/api/v1/namespaces/default/secrets'
+    const metadata = { name: 'login', labels: { of: 'all' } }
+    await created(world.cluster, path, { metadata, data: { password: 'aHVudGVy' } })
+    const query = '{ secrets { nodes { metadata { name labels } json } } }'
+    const before = await world.gateway.data(query)
+    await world.again(() => created(world.cluster, path, { metadata: { name: 'new' } }))
+    const { secrets } = await world.gateway.data(query)
+    expect(secrets.nodes[0]).toEqual(before['secrets'].nodes[0])
+    expect(secrets.nodes.map(({ metadata: { name } }: Fields) => name)).toEqual(['login', 'new'])
+    expect(listsOf(world.proxy, '/api/v1/secrets')).toEqual([])
+    // Its keys are known as they were: neither is told as a change.
+    await sent(world.cluster, 'PATCH', `${path}/login`, { metadata: { labels: { of: 'none' } } })
+    await vi.waitFor(async () => {
+      const { changes } = await world.gateway.data(
+        '{ changes(types: ["Secret"], where: { name: { eq: "login" } }) { nodes { type fields { path } } } }',
+      )
+      expect(changes.nodes).toEqual([
+        { type: 'MODIFIED', fields: [{ path: '/metadata/labels/of' }] },
+      ])
+    })
+  })
+
+  it('lists Secrets anew if a tool keeps a copy of one in its annotations, which it does not keep', async () => {
+    await using world = await RestartedGateway.start({ archive: { kinds: ['secrets'] } })
+    const annotations = { 'kapp.k14s.io/original': '{"data":{"password":"aHVudGVy"}}' }
+    const metadata = { name: 'login', annotations }
+    await created(world.cluster, '/api/v1/namespaces/default/secrets', { metadata })
+    const query = '{ secrets { nodes { metadata { annotations } } } }'
+    const before = await world.gateway.data(query)
+    await world.again()
+    expect(await world.gateway.data(query)).toEqual(before)
+    expect(before['secrets'].nodes).toEqual([{ metadata: { annotations } }])
+    expect(listsOf(world.proxy, '/api/v1/secrets')).toHaveLength(1)
+  })
+
+  it('lists kinds with masked fields, and tells those who resume by the fields as they are', async () => {
+    const archive = { masked: ['Pod:/spec/nodeName', 'Pod:/metadata/labels/tier'] }
+    await using world = await RestartedGateway.start({ archive })
+    const told = async (name: string) => {
+      const { changes } = await world.gateway.data(
+        `{ changes(types: ["Pod"], where: { name: { eq: "${name}" } }) { nodes { type } incomplete { to } } }`,
+      )
+      return changes
+    }
+    // The archive has begun.
+    await vi.waitFor(async () => expect((await told('a')).incomplete[0].to).not.toBeNull())
+    const shown = { ...asked, selection: 'metadata { name uid labels } spec { nodeName }' }
+    const live = resume(world.gateway.connect(), shown)
+    await live.until(({ size }) => size === 3)
+    live.leave()
+    await world.label('c', 'y')
+    await world.add('d')
+    await vi.waitFor(async () => expect((await told('d')).nodes).toHaveLength(1))
+    await world.again(() => world.add('e'))
+    await vi.waitFor(async () => expect((await told('e')).nodes).toHaveLength(1))
+    expect(listsOf(world.proxy, allPods)).toHaveLength(1)
+    const resumed = resume(world.gateway.connect(), shown, live.seen.at(-1))
+    await resumed.until(() => namesOf(resumed).includes('e'))
+    expect(namesOf(resumed)).toEqual(['a', 'b', 'd', 'e'])
+    for (const { metadata, spec } of resumed.held().values()) {
+      expect({ ...metadata.labels, ...spec }).toEqual({ tier: 'x', nodeName: 'node-1' })
+    }
+    resumed.leave()
   })
 })

@@ -9,6 +9,10 @@ import type { Fields } from '../gateway/test-cluster.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { type RequestProxy, startRequestProxy } from '../support/request-proxy.ts'
 
+type Options = Omit<Partial<GatewayOptions>, 'archive'> & {
+  readonly archive?: Partial<GatewayOptions['archive']>
+}
+
 export const podsPath = '/api/v1/namespaces/default/pods'
 
 export const podOf = (name: string, tier = 'x'): Fields => ({
@@ -32,7 +36,7 @@ export class RestartedGateway implements AsyncDisposable {
   readonly proxy: RequestProxy
   cluster: Simulator
   gateway: ServedGateway
-  readonly #options: Partial<GatewayOptions>
+  readonly #options: Options
   readonly #clusters: Simulator[]
 
   private constructor(
@@ -40,7 +44,7 @@ export class RestartedGateway implements AsyncDisposable {
     proxy: RequestProxy,
     cluster: Simulator,
     gateway: ServedGateway,
-    options: Partial<GatewayOptions>,
+    options: Options,
   ) {
     this.folder = folder
     this.proxy = proxy
@@ -51,7 +55,7 @@ export class RestartedGateway implements AsyncDisposable {
   }
 
   static async start(
-    options: Partial<GatewayOptions> = {},
+    options: Options = {},
     simulator: SimulatorOptions = {},
   ): Promise<RestartedGateway> {
     const folder = await mkdtemp(join(tmpdir(), 'informerql-archive-'))
@@ -68,7 +72,7 @@ export class RestartedGateway implements AsyncDisposable {
   /** Stops the gateway and starts it again; notes the requests from then on. */
   async again(
     meanwhile: () => Promise<unknown> = async () => {},
-    options: Partial<GatewayOptions> = {},
+    options: Options = {},
   ): Promise<void> {
     await this.gateway[Symbol.asyncDispose]()
     await meanwhile()
@@ -142,12 +146,16 @@ export const changesOf = (live: Resumed, stood: HeldBehind): readonly string[] =
 async function serve(
   folder: string,
   proxy: RequestProxy,
-  options: Partial<GatewayOptions>,
+  options: Options,
 ): Promise<ServedGateway> {
   return await serveGateway({
     clusters: [{ name: 'one', server: proxy.url }],
-    archive: { url: `file:${join(folder, 'archive.db')}`, kinds: ['pods', 'configMaps'] },
     preload: ['pods'],
     ...options,
+    archive: {
+      url: `file:${join(folder, 'archive.db')}`,
+      kinds: ['pods', 'configMaps'],
+      ...options.archive,
+    },
   })
 }

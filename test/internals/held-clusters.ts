@@ -3,10 +3,13 @@ import {
   getArgumentValues,
   getOperationAST,
   getVariableValues,
+  GraphQLError,
   type GraphQLSchema,
   parse,
   validate,
 } from 'graphql'
+import { defaultLiveLimits } from '../../src/graphql/live/live-limits.ts'
+import { HeldBytes } from '../../src/graphql/prepare/user-shares.ts'
 import { mergedFrames } from '../../src/graphql/over-gateways/merged-frames.ts'
 import { clustersNamed } from '../../src/graphql/prepare/kind-view.ts'
 import { readObjectId } from '../../src/graphql/model/object-id.ts'
@@ -33,7 +36,7 @@ class RemoteFrames extends FrameStream {
       if (this.isClosed) return
       const message = error instanceof Error ? error.message : String(error)
       const extensions = { code: 'CLUSTER_UNREACHABLE', retryAfterMs: 50 }
-      this.finish({ form: 'failed', errors: [{ message, extensions }] })
+      this.finish({ form: 'failed', errors: [new GraphQLError(message, { extensions })] })
     })
   }
 
@@ -169,9 +172,11 @@ export class HeldClusters implements AsyncDisposable {
     {
       pace = async () => {},
       headers = {},
+      maxHeldBytes = defaultLiveLimits.maxHeldBytes,
     }: {
       readonly pace?: () => Promise<void>
       readonly headers?: Readonly<Record<string, string>>
+      readonly maxHeldBytes?: number
     } = {},
   ): Merged {
     const { schema }: { schema: GraphQLSchema } = this.#served
@@ -203,6 +208,7 @@ export class HeldClusters implements AsyncDisposable {
         origin: {},
       },
       served: () => this.#served,
+      held: new HeldBytes({ ...defaultLiveLimits, maxHeldBytes }),
       holderOf: (name) => this.#holders.get(name),
       clusters: (served) => {
         const { ids } = args

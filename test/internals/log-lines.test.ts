@@ -1,6 +1,7 @@
-// Imports internals: the splitter of logs gets its bytes split at every position, and lines of other time zones.
+// Imports internals: the splitter of logs gets its bytes split at every position, and lines of other time zones; lines without a time.
 import { describe, expect, it } from 'vitest'
 import { type LogEntry, LogLines } from '../../src/api-server/frames/log-lines.ts'
+import { inOrderOfTime } from '../../src/graphql/over-gateways/merged-roots.ts'
 
 const read = (text: string, chunkBytes: number, maxLineBytes = 1_000): readonly LogEntry[] => {
   const lines = new LogLines(maxLineBytes)
@@ -39,4 +40,23 @@ describe('lines of a log', () => {
       truncated: false,
     })
   })
+})
+
+it('lines of several gateways without a time stay behind the line before them', () => {
+  const one = [
+    { time: null, text: 'a' },
+    { time: '2', text: 'b' },
+    { time: null, text: 'c' },
+  ]
+  const other = [
+    { time: '1', text: 'd' },
+    { time: '3', text: 'e' },
+    { time: '2', text: 'f' },
+  ]
+  const order = (...logs: readonly (typeof one | typeof other)[]): string =>
+    inOrderOfTime(logs)
+      .map(({ text }) => text)
+      .join('')
+  expect(order(one, other)).toBe('adbcef')
+  expect(order(other, one)).toBe('adbcef')
 })

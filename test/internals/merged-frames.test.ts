@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FrameFold, PageFold } from 'informerql/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { FleetCluster } from '../gateway/fleet-cluster.ts'
+import { sent } from '../gateway/created.ts'
+import { FleetCluster, path } from '../gateway/fleet-cluster.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { HeldClusters, type Merged } from './held-clusters.ts'
@@ -121,6 +122,49 @@ describe('a list over clusters of several gateways', () => {
     await equal(all)
     again.leave()
   }, 120_000)
+
+  it.each([
+    ['moves as a whole', { whole: names }, ['DELETED', 'UNMATCHED']],
+    ['is divided', { half: ['a', 'b'], rest: ['c', 'd', 'e'] }, ['UNMATCHED', 'UNMATCHED']],
+  ])(
+    'says why rows are gone when it %s',
+    async (_title, moved, reasons) => {
+      await held.share({ one: names })
+      const [cluster] = held.clusters
+      const label = async (name: string, is: string): Promise<unknown> =>
+        sent(cluster!.simulator, 'PATCH', `${path}/${name}`, { metadata: { labels: { is } } })
+      for (const name of ['goes', 'changes']) {
+        await cluster!.make(name)
+        await label(name, 'shown')
+      }
+      const all = held.follow(listQuery)
+      const some = held.follow(
+        listQuery.replace('clusters:', 'labelSelector: "is=shown", clusters:'),
+      )
+      await expect.poll(() => foldOf(some).objects.size, wait).toBe(2)
+      await equal(all)
+      await held.kill('one')
+      await expect.poll(() => all.frames.at(-1)?.incomplete.length, wait).toBe(names.length)
+      await cluster!.remove('goes')
+      await label('changes', 'hidden')
+      await held.share(moved)
+      await equal(all)
+      const removals = ({ frames }: Merged): readonly string[] =>
+        frames.flatMap(({ changes }) => changes.flatMap(({ removal }: Fields) => removal ?? []))
+      expect(removals(all)).toEqual(['DELETED'])
+      await expect.poll(() => removals(some).toSorted(), wait).toEqual(reasons)
+      for (const one of [all, some]) one.leave()
+      await cluster!.remove('changes')
+    },
+    60_000,
+  )
+
+  it('is refused if there is no room for what it keeps', async () => {
+    const live = held.follow(listQuery, {}, { maxHeldBytes: 30_100 })
+    await expect
+      .poll(live.ended, wait)
+      .toMatchObject({ form: 'failed', errors: [{ code: 'QUERY_TOO_COSTLY' }] })
+  }, 60_000)
 
   it('pages, counts and describes as one gateway does', async () => {
     const random = seededRandom(runSeed + 2)

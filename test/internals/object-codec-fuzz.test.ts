@@ -6,6 +6,7 @@ import { pods as podResource } from '../../bench/support/pod-resource.ts'
 import { podTexts } from '../../bench/support/pods.ts'
 import { type Random, randomFrom } from '../../bench/support/random.ts'
 import { createObjectCodec, type ObjectCodec } from '../../src/informer/codec/object-codec.ts'
+import { parseExact } from '../../src/lib/json.ts'
 import { fuzzedText } from './fuzzed-text.ts'
 import { referenceDecode } from './reference-codec.ts'
 
@@ -38,6 +39,7 @@ function check(codec: ObjectCodec, text: string, metadataOnly: boolean): HeldObj
   assert.ok('object' in expected, `should have been refused: ${JSON.stringify(expected)}`)
   same(encoded.object, expected.object)
   same(codec.decode(encoded.held), expected.object)
+  same(parseExact(codec.textOf(encoded.held)) as object, expected.object)
   return encoded.held
 }
 

@@ -1,5 +1,5 @@
 // Imports internals: how one gateway asks another, without a database by which they know of each other.
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -14,14 +14,16 @@ import { caller, serveViewers, tokenOf, type ViewedGateway } from '../support/vi
 let cluster: FleetCluster
 let peer: ViewedGateway
 let address: string
-const peers = new HttpPeers({
+const quiet = {
   address: 'http://127.0.0.1:1',
   trust: {},
   proofOf: () => 'proof',
   unreachable() {},
+  refused() {},
   deadlineMs: 20_000,
   failed() {},
-})
+}
+const peers = new HttpPeers(quiet)
 
 beforeAll(async () => {
   cluster = await FleetCluster.start('a')
@@ -80,7 +82,7 @@ describe('another gateway', () => {
     const seen = Promise.withResolvers<unknown>()
     const server = createServer((request, response) => {
       seen.resolve(request.headers)
-      response.writeHead(200).end('{}')
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":{}}')
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -117,14 +119,7 @@ describe('another gateway', () => {
   })
 
   it('gets the headers that name a caller only with a certificate', async () => {
-    using trusting = new HttpPeers({
-      address: 'http://a',
-      trust: {},
-      proofOf: () => '',
-      unreachable() {},
-      deadlineMs: 1_000,
-      failed() {},
-    })
+    using trusting = new HttpPeers(quiet)
     trusting.trustHeaders({
       allowedNames: [],
       usernameHeaders: ['X-Remote-User'],
@@ -206,4 +201,117 @@ describe('another gateway', () => {
     ])
     stream.close()
   })
+})
+
+describe('what is at the address of another gateway', () => {
+  const query = '{ __typename }'
+  const nobody: PeerCaller = { sent: { authorization: undefined, headers: () => ({}) } }
+  const stack = new AsyncDisposableStack()
+  afterAll(async () => stack.disposeAsync())
+
+  /** The address of a server. */
+  const served = async (answer: RequestListener): Promise<string> => {
+    const server = createServer(answer).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    stack.defer(() => {
+      server.closeAllConnections()
+      server.close()
+    })
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  }
+  const json = { 'content-type': 'application/json' }
+
+  it.each<[string, boolean, RequestListener]>([
+    ['a page', true, (_, response) => response.setHeader('content-type', 'text/html').end('<p>')],
+    ['JSON of another kind', true, (_, response) => response.writeHead(200, json).end('{"ok":1}')],
+    ['the failure of a proxy', true, (_, response) => response.writeHead(503).end('upstream')],
+    ['no such path', true, (_, response) => response.writeHead(404).end('nothing')],
+    [
+      'a gateway that starts',
+      false,
+      (_, response) =>
+        response
+          .writeHead(503, json)
+          .end('{"errors":[{"message":"starts","extensions":{"code":"INTERNAL"}}]}'),
+    ],
+    [
+      'a gateway that fails',
+      true,
+      (_, response) =>
+        response
+          .writeHead(500, json)
+          .end('{"errors":[{"message":"fails","extensions":{"code":"INTERNAL"}}]}'),
+    ],
+    [
+      'half an answer',
+      true,
+      (_, response) => {
+        response.writeHead(200, { ...json, 'content-length': 100 }).write('{"data":')
+        setTimeout(() => response.destroy(), 100)
+      },
+    ],
+  ])('may be %s, which is no answer', async (_, mayHaveBegun, answer) => {
+    const at = await served(answer)
+    await expect(peers.ask(at, { query }, nobody)).rejects.toMatchObject({
+      code: 'CLUSTER_UNREACHABLE',
+      mayHaveBegun,
+    })
+    const stream = peers.follow(at, { query: follows }, nobody)
+    await expect(nextOf(stream)).rejects.toMatchObject({ code: 'CLUSTER_UNREACHABLE' })
+    stream.close()
+  })
+
+  it('may send more than a gateway keeps of one peer, and is heard no further', async () => {
+    const mebibyte = Buffer.alloc(1 << 20, 'x')
+    const endless: RequestListener = (request, response) => {
+      response.writeHead(200, { 'content-type': request.headers.accept })
+      const write = (): void => {
+        while (response.write(mebibyte));
+        response.once('drain', write)
+      }
+      write()
+    }
+    const at = await served(endless)
+    using patient = new HttpPeers({ ...quiet, deadlineMs: 600_000 })
+    await expect(patient.ask(at, { query }, nobody)).rejects.toMatchObject({
+      code: 'TOO_MANY_OPERATIONS',
+    })
+  }, 180_000)
+
+  it('is waited for while it says that it runs, and given up otherwise, until it does', async () => {
+    let stands = true
+    let isRunning = false
+    const waiting = Promise.withResolvers<void>()
+    const at = await served((request, response) => {
+      if (request.url === '/livez') {
+        if (isRunning) response.end('ok')
+        return
+      }
+      if (request.headers.accept === 'text/event-stream') {
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+        return
+      }
+      response.writeHead(200, json).flushHeaders()
+      if (!stands) void waiting.promise.then(() => response.end('{"data":{}}'))
+    })
+    const lost = { code: 'CLUSTER_UNREACHABLE', message: expect.stringContaining('stands still') }
+    using patient = new HttpPeers({ ...quiet, deadlineMs: 600_000 })
+    const stream = patient.follow(at, { query: follows }, nobody)
+    await Promise.all([
+      expect(patient.ask(at, { query }, nobody)).rejects.toMatchObject(lost),
+      expect(nextOf(stream)).rejects.toMatchObject(lost),
+    ])
+    stream.close()
+    await expect(patient.ask(at, { query }, nobody)).rejects.toMatchObject({
+      ...lost,
+      mayHaveBegun: false,
+    })
+    isRunning = true
+    stands = false
+    const answer = async (): Promise<string> =>
+      await patient.ask(at, { query }, nobody).catch((error: Error) => error.message)
+    // Longer than a gateway may say nothing.
+    setTimeout(() => waiting.resolve(), 12_000)
+    await expect.poll(answer, { timeout: 30_000 }).toBe('{"data":{}}')
+  }, 60_000)
 })

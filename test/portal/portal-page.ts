@@ -2,7 +2,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import axe from 'axe-core'
-import { type AuthenticationOptions, portalFolder, type ServerOptions } from 'informerql'
+import {
+  type AuthenticationOptions,
+  type GatewayOptions,
+  portalFolder,
+  type ServerOptions,
+} from 'informerql'
 import {
   type SimulatedFleetCluster,
   type Simulator,
@@ -35,6 +40,8 @@ export interface PortalOptions {
   /** Whether the gateway keeps an archive in memory. Default: none. */
   readonly hasArchive?: boolean
   readonly server?: Partial<ServerOptions>
+  /** Further options of the gateway. */
+  readonly further?: Partial<GatewayOptions>
 }
 
 /** A simulated company, and a gateway that serves its portal. */
@@ -82,6 +89,7 @@ export interface PortalPage extends AsyncDisposable {
 /** Serves the portal of a new company. */
 export async function servePortal(options: PortalOptions = {}): Promise<ServedPortal> {
   const { asksWho = false, allowWrites = false, hasArchive = false, server = {} } = options
+  const { further = {} } = options
   const archive = hasArchive ? { archive: { url: 'memory:' } } : {}
   const { auth = asksWho ? { mode: 'token-review' } : {} } = options
   await using stack = new AsyncDisposableStack()
@@ -98,11 +106,11 @@ export async function servePortal(options: PortalOptions = {}): Promise<ServedPo
   }))
   const serve = (port: number): Promise<ServedGateway> =>
     serveGateway(
-      { clusters: selections, allowWrites, ...archive },
+      { clusters: selections, allowWrites, ...archive, ...further },
       { ...server, port },
       { portalFolder, auth },
     )
-  let gateway = await serve(0)
+  let gateway = await serve(server.port ?? 0)
   const url = new URL('/', gateway.url).href
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= Promise.resolve(gateway[Symbol.asyncDispose]()))

@@ -5,7 +5,7 @@ import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { podOf, podsPath } from '../archive/restarted-gateway.ts'
 import { kubeconfigText } from '../gateway/test-cluster.ts'
-import { firstAnswer, serveGateway } from '../support/gateway.ts'
+import { firstAnswer, type GraphQLAnswer, serveGateway } from '../support/gateway.ts'
 import { needsPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { settledHolders } from './settled-holders.ts'
 import { freePort, type SharingGateway } from './shared-gateways.ts'
@@ -115,6 +115,53 @@ describe('the callers of gateways that share clusters', needsPostgres, () => {
           errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
         })
       }
+    }
+  })
+
+  it('gain nothing by what only gateways send', async () => {
+    for (const name of Object.keys(held ?? {})) {
+      const pods = '{ totalCount nodes { metadata { name } } }'
+      for (const query of [
+        `{ pods(cluster: "${name}") ${pods} }`,
+        `{ pods(clusters: ["*"]) ${pods} }`,
+        `{ search(clusters: ["*"], text: "pod-of") { totalCount nodes { object { name } } } }`,
+      ]) {
+        for (const [gateway, other] of [
+          [here, there],
+          [there, here],
+        ] as const) {
+          const response = await fetch(gateway.url, {
+            method: 'POST',
+            headers: {
+              'content-type': 'application/json',
+              authorization: 'Bearer of-bob',
+              'informerql-forwarded': other.address,
+              'informerql-proof': '0'.repeat(64),
+            },
+            body: JSON.stringify({ query, extensions: { clusters: [name] } }),
+          })
+          const { data } = (await response.json()) as GraphQLAnswer
+          const counted = data?.pods?.totalCount ?? data?.search?.totalCount ?? 0
+          expect(counted).toBe(0)
+          expect(JSON.stringify(data)).not.toContain('pod-of')
+        }
+      }
+    }
+  })
+
+  it('need a cluster that each gateway holds to review their tokens', async () => {
+    const port = await freePort()
+    const options = {
+      clusters: clusters.map((one) => ({ ...one, everywhere: false })),
+      archive: { url: await postgres.database() },
+      share: { address: `http://127.0.0.1:${port}` },
+    }
+    for (const cluster of [undefined, 'c-1']) {
+      const auth = { mode: 'token-review' as const, cluster }
+      await expect(serveGateway(options, { port }, { auth })).rejects.toMatchObject({
+        code: 'NO_REVIEWER',
+        hint: `set everywhere: true for the cluster ${cluster ?? 'c-0'}`,
+      })
     }
   })
 })

@@ -185,9 +185,11 @@ describe('an operation about a cluster that another gateway holds', needsPostgre
     })
   })
 
-  it('is answered while another caller follows much and reads nothing', async () => {
-    const pods = `cluster: "${cluster}", coalesceMs: 0`
-    const query = `subscription { pods(${pods}) { changes { object { metadata { name annotations } } } } }`
+  it('is answered while another caller follows much, of its holder and of all, and reads nothing', async () => {
+    const queries = [`cluster: "${cluster}"`, 'clusters: ["*"]'].map(
+      (which) =>
+        `subscription { pods(${which}, coalesceMs: 0) { changes { object { metadata { name annotations } } } } }`,
+    )
     const sockets = await Promise.all(
       Array.from({ length: 2 }, async () => {
         const socket = new WebSocket(here.url.replace('http', 'ws'), 'graphql-transport-ws')
@@ -196,7 +198,8 @@ describe('an operation about a cluster that another gateway holds', needsPostgre
         await once(socket, 'message')
         socket.pause()
         for (let id = 0; id < 100; id += 1) {
-          socket.send(JSON.stringify({ type: 'subscribe', id: String(id), payload: { query } }))
+          const payload = { query: queries[id % 2] }
+          socket.send(JSON.stringify({ type: 'subscribe', id: String(id), payload }))
         }
         return socket
       }),

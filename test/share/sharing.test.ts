@@ -92,6 +92,42 @@ describe('gateways that share clusters', needsPostgres, () => {
     expect(a.log.join('\n')).toContain(`the gateway ${b.address} is gone`)
   }, 240_000)
 
+  it('what changes while clusters are handed over is told once by the archive, and without a gap', async () => {
+    const sql = (text: string) => shared.postgres.sql(text, shared.archive)
+    const told = () =>
+      sql(`SELECT cluster || ' ' || name FROM changes JOIN kinds ON kinds.id = kind_id
+           WHERE name LIKE 'moving-%' ORDER BY changes.id`).split('\n')
+    const writers = () =>
+      sql(`SELECT COUNT(DISTINCT holder) FROM holders
+           WHERE until > EXTRACT(EPOCH FROM clock_timestamp()) * 1000`)
+    await settled([a], [a.address])
+    await expect.poll(() => sql('SELECT COUNT(*) FROM kinds WHERE begins > 0'), patience).toBe('10')
+    const gaps = sql('SELECT COUNT(*) FROM gaps')
+    const made: string[] = []
+    const make = async () => {
+      for (const [at, simulator] of shared.simulators.entries()) {
+        const name = `moving-${made.length}`
+        // oxlint-disable-next-line no-await-in-loop -- in order
+        await created(simulator, podsPath, podOf(name))
+        made.push(`${shared.names[at]} ${name}`)
+      }
+    }
+    await make()
+    const b = await shared.serve()
+    // Until the next holder of some of them writes them, and for a moment more.
+    const makeOn = async () => {
+      await make()
+      return writers()
+    }
+    await expect.poll(makeOn, patience).toBe('2')
+    await make()
+    await expect.poll(() => told().toSorted(), patience).toEqual(made.toSorted())
+    await b[Symbol.asyncDispose]()
+    await make()
+    await expect.poll(() => told().toSorted(), patience).toEqual(made.toSorted())
+    expect(sql('SELECT COUNT(*) FROM gaps')).toBe(gaps)
+  }, 240_000)
+
   it('what a killed gateway held is taken over, also in the archive', async () => {
     const { program, address, url } = await shared.program()
     const two = await settled([a, { url }], [a.address, address])

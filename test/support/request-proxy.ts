@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { createServer, request as send } from 'node:http'
+import { createServer, type IncomingMessage, request as send, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** A proxy on loopback before an API server without TLS, which notes what is asked. */
@@ -10,13 +10,17 @@ export interface RequestProxy extends AsyncDisposable {
   target: string
   /** `GET /api/v1/pods?watch=true`, in the order of their arrival. */
   readonly requests: string[]
+  /** Writes are noted, and wait for it. */
+  held: Promise<void> | undefined
 }
 
 export async function startRequestProxy(target: string): Promise<RequestProxy> {
   const requests: string[] = []
-  const server = createServer((incoming, answer) => {
+  const server = createServer((incoming, answer) => void pass(incoming, answer))
+  const pass = async (incoming: IncomingMessage, answer: ServerResponse): Promise<void> => {
     const { method, url = '/', headers } = incoming
     requests.push(`${method} ${url}`)
+    if (method !== 'GET') await proxy.held
     const outgoing = send(new URL(url, proxy.target), { method, headers }, (response) => {
       answer.writeHead(response.statusCode ?? 502, response.headers)
       answer.flushHeaders()
@@ -26,13 +30,14 @@ export async function startRequestProxy(target: string): Promise<RequestProxy> {
     outgoing.once('error', () => answer.destroy())
     answer.once('close', () => outgoing.destroy())
     incoming.pipe(outgoing)
-  })
+  }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const proxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     target,
     requests,
+    held: undefined as Promise<void> | undefined,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
       server.close()

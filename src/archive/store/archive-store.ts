@@ -43,8 +43,8 @@ import {
 } from '../archive-options.ts'
 import { behind, BatchWriter } from './batch-writer.ts'
 import { lost, unlessLost } from './bodies.ts'
-import { migrate, type Engine } from './engine.ts'
-import { Holders, holdMs, ofAnother } from './holders.ts'
+import { migrate, places, type Engine } from './engine.ts'
+import { forgetClusters, Holders, holdMs, ofAnother } from './holders.ts'
 import { readableText } from './kept-state.ts'
 import {
   adopt,
@@ -59,7 +59,7 @@ import { past } from './past.ts'
 import { openPostgres } from './postgres-engine.ts'
 import {
   documentsOf,
-  forgetPublished,
+  forgetDocuments,
   keepDocument,
   lackedDocuments,
   publish,
@@ -176,7 +176,7 @@ class ArchiveStore implements ArchiveCalls {
 
   async kind(archived: ArchivedKind): Promise<KindState> {
     return this.#ask(async (engine) => {
-      const isHeld = await this.#claim(engine, archived.cluster)
+      const isHeld = (await this.#claim(engine, [archived.cluster])).size > 0
       const row = await engine.transaction((statements) => registered(statements, archived, isHeld))
       const id = Number(row['id'])
       const written: WrittenKind = this.#kinds.get(id) ?? { id, archived, ...unwritten }
@@ -206,8 +206,7 @@ class ArchiveStore implements ArchiveCalls {
 
   async *objects(kind: number): AsyncIterable<ObjectChunk> {
     const engine = await this.prepare()
-    const { keysOnly = false, masked = [] } = this.#kinds.get(kind)?.archived ?? {}
-    const isWhole = !keysOnly && masked.length === 0
+    const { keysOnly = false } = this.#kinds.get(kind)?.archived ?? {}
     try {
       const chunks = engine.chunks(
         'SELECT dictionary, body FROM objects WHERE kind_id = $1',
@@ -216,7 +215,8 @@ class ArchiveStore implements ArchiveCalls {
       )
       for await (const rows of chunks) {
         const texts: Uint8Array[] = []
-        for (const row of rows) texts.push(readable(await this.#writer.bytes(engine, row), isWhole))
+        for (const row of rows)
+          texts.push(storable(await this.#writer.bytes(engine, row), keysOnly))
         yield chunkOf(texts)
       }
     } catch (error) {
@@ -281,13 +281,11 @@ class ArchiveStore implements ArchiveCalls {
 
   publish(clusters: readonly PublishedCluster[]): Promise<readonly string[]> {
     return this.#ask(async (engine) => {
-      const held: PublishedCluster[] = []
-      const others: string[] = []
-      for (const one of clusters) {
-        if (this.#holders?.holds(one.cluster) || (await this.#claim(engine, one.cluster)))
-          held.push(one)
-        else others.push(one.cluster)
-      }
+      const unclaimed = clusters.filter((one) => this.#holders?.holds(one.cluster) === false)
+      const names = unclaimed.map(({ cluster }) => cluster)
+      const claimed = names.length > 0 ? await this.#claim(engine, names) : new Set<string>()
+      const others = names.filter((one) => !claimed.has(one))
+      const held = clusters.filter(({ cluster }) => !others.includes(cluster))
       if (held.length > 0) {
         await engine.transaction(async (statements) => {
           await this.#holders?.check(statements, new Set(held.map(({ cluster }) => cluster)))
@@ -456,7 +454,7 @@ class ArchiveStore implements ArchiveCalls {
     if (holders === undefined) return works
     for (const cluster of new Set(works.map(({ kind }) => kind.archived.cluster))) {
       if (holders.holds(cluster)) continue
-      if (!(await this.#claim(engine, cluster))) this.#park(cluster)
+      if ((await this.#claim(engine, [cluster])).size === 0) this.#park(cluster)
     }
     return works.filter(({ kind }) => holders.holds(kind.archived.cluster))
   }
@@ -480,19 +478,24 @@ class ArchiveStore implements ArchiveCalls {
     return this.#queue.filter(({ kind }) => !this.#parkedUntilMs.has(kind.archived.cluster))
   }
 
-  /** Whether this process may write a cluster. */
-  async #claim(engine: Engine, cluster: string): Promise<boolean> {
+  /** Those of the clusters that this process may write. */
+  async #claim(engine: Engine, clusters: readonly string[]): Promise<ReadonlySet<string>> {
     const holders = this.#holders
-    if (holders === undefined) return true
-    const claimed = await engine.transaction((statements) => holders.claim(statements, cluster))
-    if (claimed === 'taken') await this.#takeOver(engine, cluster)
-    return claimed !== 'of another'
+    if (holders === undefined) return new Set(clusters)
+    const { held, taken } = await engine.transaction((statements) =>
+      holders.claim(statements, clusters),
+    )
+    if (taken.length > 0) await this.#takeOver(engine, taken)
+    return held
   }
 
   /** What another process wrote last is the base of what follows, if it is what was known here. */
-  async #takeOver(engine: Engine, cluster: string): Promise<void> {
+  async #takeOver(engine: Engine, clusters: readonly string[]): Promise<void> {
     this.#writer.forget()
-    const rows = await engine.rows('SELECT * FROM kinds WHERE cluster = $1', [cluster])
+    const rows = await engine.rows(
+      `SELECT * FROM kinds WHERE cluster IN (${places(clusters, 1)})`,
+      clusters,
+    )
     for (const row of rows) {
       const kind = this.#kinds.get(Number(row['id']))
       if (kind === undefined) continue
@@ -559,7 +562,10 @@ class ArchiveStore implements ArchiveCalls {
     this.#forgetting = this.#ask(async (engine) => {
       const bytes = await forgetOld(engine, { ...this.#options, isFull }, isInUse, signal)
       if (this.#holders !== undefined)
-        await engine.transaction((statements) => forgetPublished(statements, this.#options.keepMs))
+        await engine.transaction(async (statements) => {
+          await forgetClusters(statements, this.#options.keepMs)
+          await forgetDocuments(statements)
+        })
       return bytes
     })
       .then(this.#events.bytes, () => undefined)
@@ -606,11 +612,16 @@ function remove(queue: Waiting[], works: readonly Waiting[]): void {
   queue.splice(0, queue.length, ...left)
 }
 
-/** A body as a store takes it. `isWhole`: nothing in it is masked, so it ends where its JSON ends. */
-function readable(body: Buffer, isWhole: boolean): Uint8Array {
-  if (!isWhole) return Buffer.from(readableText(body.toString()))
+/** A body as a store takes it: of a Secret the metadata. Throws if it lacks what is not kept. */
+function storable(body: Buffer, keysOnly: boolean): Uint8Array {
   const end = body.indexOf('\n')
-  return end < 0 ? body : body.subarray(0, end)
+  const json = end < 0 ? body : body.subarray(0, end)
+  if (!keysOnly) return json
+  const { data: _, ...kept } = JSON.parse(json.toString()) as { readonly data?: unknown }
+  const text = JSON.stringify(kept)
+  if (readableText(text) === text) return Buffer.from(text)
+  const problem = 'the archive has not all annotations of Secrets: some hold a copy of the Secret'
+  throw new ArchiveError('ARCHIVE_BEHIND', problem, 'nothing is to be done: Secrets are listed')
 }
 
 function chunkOf(texts: readonly Uint8Array[]): ObjectChunk {

@@ -480,7 +480,8 @@ async function keysBesides(
       if (!named.has(key)) gone.push(key)
     }
   }
-  return gone
+  // Whatever order the database has them in, they are told in this one.
+  return gone.toSorted()
 }
 
 /** The states that were written or read last, up to some bytes of text. */

@@ -23,22 +23,30 @@ export class Holders {
     return this.#epochs.has(cluster)
   }
 
-  /** Takes a cluster if nobody else holds it. Says whether it is held, and whether another process may have written before. */
-  async claim(statements: Statements, cluster: string): Promise<'held' | 'taken' | 'of another'> {
-    const [row] = await statements.rows(
-      `INSERT INTO holders (cluster, holder, epoch, until) VALUES ($1, $2, 1, ${now} + ${holdMs})
+  /**
+   * Takes those of the clusters that nobody else holds. Resolves with those that are held now, and with those of them that
+   * another process may have written before. The rows of others are not locked: they may be writing several of them.
+   */
+  async claim(
+    statements: Statements,
+    clusters: readonly string[],
+  ): Promise<{ readonly held: ReadonlySet<string>; readonly taken: readonly string[] }> {
+    const rows = await statements.rows(
+      `INSERT INTO holders (cluster, holder, epoch, until)
+         SELECT cluster, $2, 1, ${now} + ${holdMs} FROM json_array_elements_text(CAST($1 AS JSON)) AS given (cluster)
+         WHERE NOT EXISTS (
+           SELECT 1 FROM holders WHERE holders.cluster = given.cluster AND holder <> $2 AND until >= ${now})
        ON CONFLICT (cluster) DO UPDATE SET until = excluded.until, holder = excluded.holder,
          epoch = holders.epoch + CASE WHEN holders.holder = excluded.holder THEN 0 ELSE 1 END
-       WHERE holders.holder = excluded.holder OR holders.until < ${now} RETURNING epoch`,
-      [cluster, this.#holder],
+       WHERE holders.holder = excluded.holder OR holders.until < ${now} RETURNING cluster, epoch`,
+      [JSON.stringify(clusters.toSorted()), this.#holder],
     )
-    const before = this.#epochs.get(cluster)
-    if (row === undefined) {
-      this.#epochs.delete(cluster)
-      return 'of another'
-    }
-    this.#epochs.set(cluster, Number(row['epoch']))
-    return before === Number(row['epoch']) ? 'held' : 'taken'
+    const before = new Map(this.#epochs)
+    for (const cluster of clusters) this.#epochs.delete(cluster)
+    for (const row of rows) this.#epochs.set(String(row['cluster']), Number(row['epoch']))
+    const held = clusters.filter((one) => this.#epochs.has(one))
+    const taken = held.filter((one) => this.#epochs.get(one) !== before.get(one))
+    return { held: new Set(held), taken }
   }
 
   /** In a transaction that writes: locks the rows of these clusters. Rejects with ARCHIVE_HELD if one is lost. */
@@ -81,6 +89,17 @@ export class Holders {
       [this.#holder, cluster ?? null],
     )
   }
+}
+
+/** Forgets clusters that nobody has written or served for a time, as those that are no longer configured. */
+export async function forgetClusters(statements: Statements, keepMs: number): Promise<void> {
+  for (const table of ['apis', 'serving']) {
+    await statements.rows(
+      `DELETE FROM ${table} WHERE cluster IN (SELECT cluster FROM holders WHERE until < ${now} - $1)`,
+      [keepMs],
+    )
+  }
+  await statements.rows(`DELETE FROM holders WHERE until < ${now} - $1`, [keepMs])
 }
 
 /** The clusters that some process writes. */

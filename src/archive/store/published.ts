@@ -89,12 +89,8 @@ export async function documentsOf(
 /** How long a text is kept to which nothing refers. */
 const unusedMs = 3_600_000
 
-/** Forgets clusters that nobody has held for a time, and texts that are not used. */
-export async function forgetPublished(statements: Transaction, keepMs: number): Promise<void> {
-  await statements.rows(
-    `DELETE FROM apis WHERE cluster NOT IN (SELECT cluster FROM holders WHERE until > ${now} - $1)`,
-    [keepMs],
-  )
+/** Forgets texts that are not used. */
+export async function forgetDocuments(statements: Transaction): Promise<void> {
   await statements.rows(
     `DELETE FROM api_documents WHERE written < ${now} - ${unusedMs} AND hash NOT IN (
        SELECT api FROM apis WHERE api IS NOT NULL

@@ -50,6 +50,7 @@ import { decodeResumeToken } from '../reads/resume-token.ts'
 import type { LoggedObjects } from '../logs/log-request.ts'
 import type { PodLogs } from '../logs/pod-logs.ts'
 import type { Caller } from '../prepare/caller-server.ts'
+import type { HeldBytes } from '../prepare/user-shares.ts'
 import type {
   ChangesSubscriptionArguments,
   KindLogsArguments,
@@ -122,6 +123,11 @@ export class PlannedSubscriptions {
     // Leaves the observer out: a frame is no operation of its own.
     const { served, limits, documents, fragments, unexpected } = options
     this.#queries = new PlannedQueries({ served, limits, documents, fragments, unexpected })
+  }
+
+  /** The memory of all subscriptions. */
+  get held(): HeldBytes {
+    return this.#groups.held
   }
 
   /**

@@ -193,8 +193,11 @@ class Merge {
         return { data: answer.data, errors }
       }
     } catch (error) {
-      if (!(error instanceof ClientError)) throw error
-      errors = withoutPaths([error])
+      const message = `the answer of the gateway at ${holder} is broken`
+      const isBroken = error instanceof SyntaxError && holder !== undefined
+      const seen = isBroken ? new ClientError('CLUSTER_UNREACHABLE', message) : error
+      if (!(seen instanceof ClientError)) throw error
+      errors = withoutPaths([seen])
     }
     const isAway = errors.every(({ extensions }) => passing.has(String(extensions?.['code'])))
     if (holder !== undefined && isAway) return await this.#answer(undefined, request)

@@ -15,6 +15,7 @@ import {
 } from 'graphql'
 import { isRecord } from '../../lib/json.ts'
 import { readObjectId } from '../model/object-id.ts'
+import type { Visibility } from '../schema/gateway-types.ts'
 import type { MergeMeans } from './merged-field.ts'
 import type { RoutedField } from './routes.ts'
 
@@ -27,6 +28,8 @@ export interface ContentPart {
   readonly isHidden: boolean
   /** Whether its gateway does not answer now: rows that were not sent are not sent. */
   readonly isLost: boolean
+  /** How much of what the list asks for the caller may see. */
+  readonly visible: Visibility
 }
 
 /** A frame of a holder: the field's value with the client's members and ours, and the errors in it. */
@@ -96,6 +99,11 @@ export abstract class MergedContent {
 
   /** How many rows wait. */
   get waiting(): number {
+    return 0
+  }
+
+  /** The approximate memory of what is kept of rows. */
+  get bytes(): number {
     return 0
   }
 
@@ -215,6 +223,8 @@ export function frameOf(
   return { values: { changes: lists, ...further }, errors, rows: changes.length }
 }
 
+/** The approximate memory of the identity of a row: its id, and entries in two maps. */
+const identityBytes = 200
 /** The most rows whose identity a subscription keeps. Beyond it, a part that begins anew lets the whole list begin anew. */
 const maxKeptRows = 50_000
 
@@ -244,6 +254,10 @@ export class MergedList extends MergedContent {
 
   override get waiting(): number {
     return this.#waiting.length
+  }
+
+  override get bytes(): number {
+    return this.#count * identityBytes
   }
 
   override get takesResets(): boolean {
@@ -282,8 +296,7 @@ export class MergedList extends MergedContent {
         if (lost.has(cluster)) continue
         const gone = this.#unseen.get(cluster)
         this.#unseen.delete(cluster)
-        const removal = part.isSuccessor ? 'DELETED' : 'HIDDEN'
-        for (const id of gone ?? []) this.#remove(cluster, id, removal)
+        for (const id of gone ?? []) this.#remove(cluster, id, this.#removalIn(part))
       }
     }
   }
@@ -315,8 +328,18 @@ export class MergedList extends MergedContent {
     const now = before === undefined ? 'ADDED' : 'MODIFIED'
     const told = now === type ? items : this.#items.with(items, { type: now })
     this.#waiting.push({ items: told, errors })
-    if (this.#count > maxKeptRows) this.resumes()
+    if (this.#count > maxKeptRows && this.#unseen.size === 0) this.resumes()
     return undefined
+  }
+
+  /**
+   * Why a row is not in a snapshot. The holder does not say, so it is the reason that claims least: one that would not tell
+   * the caller of what is hidden, nor let a client forget an object that is still there.
+   */
+  #removalIn({ visible }: ContentPart): RemovalReason {
+    const { labelSelector, where } = this.of.field.args
+    if (visible !== 'ALL') return 'HIDDEN'
+    return (labelSelector ?? where ?? null) === null ? 'DELETED' : 'UNMATCHED'
   }
 
   #remove(cluster: string, id: string, removal: RemovalReason): void {

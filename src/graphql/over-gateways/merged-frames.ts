@@ -10,7 +10,13 @@
  * cannot lead to the right rows, as after a resume, the whole begins anew, with a `reset`.
  */
 
-import { type FieldNode, type GraphQLFormattedError, getNamedType, isObjectType } from 'graphql'
+import {
+  type FieldNode,
+  GraphQLError,
+  type GraphQLFormattedError,
+  getNamedType,
+  isObjectType,
+} from 'graphql'
 import { Backoff } from '../../lib/backoff.ts'
 import { FrameStream, type StreamEnd } from '../../lib/frame-stream.ts'
 import { isRecord, parseExact } from '../../lib/json.ts'
@@ -25,6 +31,7 @@ import { checkedCoalesceMs } from '../live/followed-list.ts'
 import { identityIn } from '../reads/list-arguments.ts'
 import { followSourceOf } from '../schema/field-source.ts'
 import type { ClusterGap, Visibility } from '../schema/gateway-types.ts'
+import type { ByteHolder, HeldBytes } from '../prepare/user-shares.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { type FollowedField, type MergedContent, MergedList } from './merged-content.ts'
 import { earliest, enoughValues, joinedGaps, leastVisible } from './merged-facts.ts'
@@ -49,6 +56,8 @@ export interface MergedSubscription {
   readonly clusters: (served: ServedSchema) => readonly string[] | undefined
   /** Follows at a gateway. Its failure is the end of the stream, or a rejection. */
   readonly follow: (holder: Holder, request: PeerRequest) => Promise<FrameStream>
+  /** The memory of all subscriptions of this gateway. */
+  readonly held: HeldBytes
 }
 
 /** The frames. Throws `ClientError` and `ArgumentError` for what no frame could answer. */
@@ -60,7 +69,7 @@ export function mergedFrames(of: MergedSubscription): FrameStream {
 export function framesOfHolders(
   operation: RoutedOperation,
   follow: FollowHolder,
-  served: () => ServedSchema,
+  { served, held }: Pick<MergedSubscription, 'served' | 'held'>,
 ): FrameStream {
   return mergedFrames({
     operation,
@@ -68,6 +77,7 @@ export function framesOfHolders(
     holderOf: (cluster) => served().members.get(cluster)?.holder,
     clusters: (now) => routedFields({ ...operation, served: now })[0]?.clusters,
     follow,
+    held,
   })
 }
 
@@ -78,13 +88,18 @@ type FollowedRoot = RoutedField & { readonly field: NonNullable<RoutedField['fie
 const replacedMs = 30_000
 /** Beyond so many parts, they are divided anew, one for each holder. */
 const maxParts = 32
+/** The approximate memory of a subscription besides its content. */
+const ownBytes = 30_000
 
-class MergedFrames extends FrameStream {
+class MergedFrames extends FrameStream implements ByteHolder {
+  readonly users: ReadonlySet<string>
   readonly #of: MergedSubscription
   readonly #means: MergeMeans
   readonly #field: FollowedRoot
   readonly #type: FollowedField['type']
   readonly #content: MergedContent
+  /** The argument `ids`. */
+  readonly #ids: readonly { readonly id: string; readonly cluster: string }[] | undefined
   readonly #coalesceMs: number
   readonly #forget: () => void
   readonly #restarts = new Backoff({
@@ -113,7 +128,8 @@ class MergedFrames extends FrameStream {
   constructor(of: MergedSubscription) {
     super()
     this.#of = of
-    const { limits, fields } = of.operation
+    const { limits, fields, origin } = of.operation
+    this.users = new Set(origin.viewer === undefined ? [] : [origin.viewer.username])
     const [root] = fields
     const field = root?.field
     const type = field && getNamedType(field.type)
@@ -123,19 +139,28 @@ class MergedFrames extends FrameStream {
     this.#field = { ...root, field }
     this.#type = type
     this.#content = this.#contentOf()
-    const { coalesceMs } = this.#field.args
+    const { coalesceMs, ids } = this.#field.args
+    this.#ids = Array.isArray(ids)
+      ? ids.map(String).map((id, at) => ({ id, cluster: identityIn(`ids[${at}]`, id).cluster }))
+      : undefined
     this.#coalesceMs = checkedCoalesceMs(coalesceMs as number | undefined) ?? limits.coalesceMs
     const served = of.served()
     this.#clusters = of.clusters(served) ?? []
-    this.#forget = served.fleet.onChanged(() => this.#fleetChanged())
     this.#begin()
+    // Last: arguments that are wrong have thrown by now.
+    this.#forget = served.fleet.onChanged(() => this.#fleetChanged())
   }
 
   override get rows(): number {
     return this.#rows
   }
 
+  get heldBytes(): number {
+    return ownBytes + this.#content.bytes
+  }
+
   protected leave(): void {
+    this.#of.held.release(this)
     this.#forget()
     clearTimeout(this.#timer)
     clearTimeout(this.#restartTimer)
@@ -149,19 +174,20 @@ class MergedFrames extends FrameStream {
     const { size: pageSize } = pageSizeOf(bounds, this.#of.operation.limits.maxPageSize)
     const of = { means: this.#means, field: this.#field, type: this.#type, pageSize }
     const source = followSourceOf(field)
+    const isServed = (name: string): boolean => this.#of.served().members.has(name)
     switch (source?.form) {
       case 'listFrames':
       case 'objectListFrames':
       case 'kubernetesObjectsFrames':
       case 'objectsFrames':
-        return new MergedList(of, (name) => this.#of.served().members.has(name))
+        return new MergedList(of, isServed)
       case 'livePages':
       case 'objectListPages':
         return new MergedPage(of)
       case 'kubernetesObjectsPages':
         return new MergedPage(of, 'age')
       case 'problemFrames':
-        return new MergedProblems(of)
+        return new MergedProblems(of, isServed)
       case 'facetFrames':
       case 'objectListFacetFrames':
         return new CountFrames(of)
@@ -181,14 +207,14 @@ class MergedFrames extends FrameStream {
 
   /** The request of a part: the client's field for its clusters, with what frames say besides their content. */
   #requestOf({ clusters, from }: Part): PeerRequest {
-    const { field, nodes, args } = this.#field
+    const { field, nodes } = this.#field
     const own = new Set(clusters)
     const replaced: Readonly<Record<string, unknown>> = {
       clusters,
       resumeFrom: from === '' ? null : from,
       top: enoughValues,
-      ...(Array.isArray(args['ids']) && {
-        ids: args['ids'].filter((id, at) => own.has(identityIn(`ids[${at}]`, String(id)).cluster)),
+      ...(this.#ids && {
+        ids: this.#ids.flatMap(({ id, cluster }) => (own.has(cluster) ? [id] : [])),
       }),
     }
     const variables = field.args.flatMap(({ name, type }) =>
@@ -354,14 +380,16 @@ class MergedFrames extends FrameStream {
   #lost(part: Part, failure: ClientError): void {
     part.failure = failure
     part.lostSince ??= new Date().toISOString()
-    this.#errors.push(...frameErrors([failure], this.#field.key))
+    const { code, message, type } = failure
+    const errors = part.clusters.map((cluster) => new ClientError(code, message, { cluster, type }))
+    this.#errors.push(...frameErrors(errors, this.#field.key))
     this.#ready()
   }
 
   /** A part has ended with errors: for now, or for the whole subscription. */
   #failed(part: Part, errors: readonly unknown[]): void {
     const [error] = errors
-    const { code, message, retryAfterMs, argument } = failureOf(error)
+    const { code, message, type, retryAfterMs, argument } = failureOf(error)
     part.close()
     const isPassing =
       retryAfterMs !== undefined ||
@@ -381,7 +409,7 @@ class MergedFrames extends FrameStream {
     const isFirst = part.failure === undefined
     part.from = this.#content.isResumable && !part.isRefused ? part.token : ''
     part.isSuccessor = true
-    if (isFirst) this.#lost(part, new ClientError(code as 'FORBIDDEN', message))
+    if (isFirst) this.#lost(part, new ClientError(code as 'FORBIDDEN', message, { type }))
     const { tries } = part
     part.timer = setTimeout(
       () => {
@@ -414,7 +442,10 @@ class MergedFrames extends FrameStream {
       this.#clusters =
         this.#of.clusters(served) ?? this.#clusters.filter((name) => served.members.has(name))
       this.#parts = this.#divided(this.#clusters.map((cluster) => ({ cluster, group: '' })))
-      for (const part of this.#parts) this.#open(part)
+      for (const part of this.#parts) {
+        part.isSuccessor = true
+        this.#open(part)
+      }
     }, this.#restarts.nextMs())
   }
 
@@ -442,7 +473,10 @@ class MergedFrames extends FrameStream {
     }
     this.#pull()
     if (this.isClosed) return undefined
-    return this.#frame()
+    const problem = this.#of.held.hold(this)
+    if (problem === undefined) return this.#frame()
+    this.#end([problem])
+    return undefined
   }
 
   /** Takes what the parts have: a frame of each, and more of snapshots, up to the size of one frame. */
@@ -492,7 +526,8 @@ class MergedFrames extends FrameStream {
       // The errors of its end say more.
       if (errors.length === 0 && stream?.end?.form === 'failed')
         return this.#ended(part, stream.end)
-      return this.#failed(part, errors)
+      const ofPeer = errors.map(({ message, ...error }) => new GraphQLError(message, error))
+      return this.#failed(part, ofPeer)
     }
     const state = isRecord(value) ? value : {}
     const ours = (name: string): unknown => state[this.#means.prefix + name]

@@ -6,7 +6,6 @@
 import { GraphQLError, locatedError } from 'graphql'
 import { Backoff } from '../../lib/backoff.ts'
 import type { FrameStream } from '../../lib/frame-stream.ts'
-import { isRecord } from '../../lib/json.ts'
 import { type ClientError, clientErrorOf, isLostCluster } from '../errors/client-error.ts'
 import type { ClusterGap, Visibility } from '../schema/gateway-types.ts'
 import type { Holder } from './routes.ts'
@@ -69,8 +68,10 @@ export class Part {
   close(): void {
     this.tries += 1
     clearTimeout(this.timer)
-    this.stream?.close()
+    const { stream } = this
+    // First: a stream announces its end as it is closed, which is not to be taken for the end of the part.
     this.stream = undefined
+    stream?.close()
   }
 }
 
@@ -85,9 +86,9 @@ export function gapsOf({
 }: Part): readonly ClusterGap[] {
   const none = { type: null, from: null, to: null }
   if (failure !== undefined) {
-    const { code, message } = failure
+    const { code, message, type = null } = failure
     const since = isLostCluster(code) ? lostSince : null
-    return clusters.map((cluster) => ({ cluster, code, message, since, ...none }))
+    return clusters.map((cluster) => ({ ...none, cluster, type, code, message, since }))
   }
   if (isSynced || !isLate) return gaps
   const message = 'the gateway that holds the cluster has not answered yet'
@@ -97,19 +98,18 @@ export function gapsOf({
 export function failureOf(error: unknown): {
   readonly code: string
   readonly message: string
+  readonly type: string | undefined
   readonly retryAfterMs: number | undefined
   readonly argument: unknown
 } {
-  const isPlain = isRecord(error) && !(error instanceof Error)
-  const { message, extensions } = isPlain
-    ? new GraphQLError(String(error['message']), {
-        extensions: isRecord(error['extensions']) ? error['extensions'] : {},
-      })
-    : clientErrorOf(error instanceof GraphQLError ? error : locatedError(error, undefined))
-  const { code, retryAfterMs, argument } = extensions
+  const { message, extensions } = clientErrorOf(
+    error instanceof GraphQLError ? error : locatedError(error, undefined),
+  )
+  const { code, type, retryAfterMs, argument } = extensions
   return {
     code: typeof code === 'string' ? code : 'INTERNAL',
     message,
+    type: typeof type === 'string' ? type : undefined,
     retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : undefined,
     argument,
   }

@@ -289,10 +289,10 @@ export class MergedLogs extends MergedValue {
   }
 }
 
-/** A line without a time comes behind the one before it. */
-function inOrderOfTime(
-  logs: readonly (readonly Readonly<Record<string, unknown>>[])[],
-): readonly object[] {
+/** The lines of several logs in the order of their times. A line without a time comes behind the one before it. */
+export function inOrderOfTime<T extends { readonly time?: unknown }>(
+  logs: readonly (readonly T[])[],
+): readonly T[] {
   const timed = logs.flatMap((lines) => {
     let latest = ''
     return lines.map((line) => {

@@ -24,6 +24,7 @@ import {
   type WaitingChange,
 } from './merged-content.ts'
 import { kindOf, mergedFacets, mergedSums } from './merged-facts.ts'
+import { inOrderOfTime } from './merged-roots.ts'
 
 /** The sums of values that each frame has as a whole. */
 abstract class ValueFrames<P> extends MergedParts<P> {
@@ -171,7 +172,8 @@ export class LogFrames extends MergedParts<readonly LogStream[]> {
   ].join(' ')
   override readonly isWhole = false
   override readonly asksSelection = false
-  readonly #lines: LogLine[] = []
+  /** Those that wait, of each part in the order in which it has sent them. */
+  readonly #lines = new Map<ContentPart, LogLine[]>()
   readonly #notFollowed = new Map<ContentPart, number>()
   /** The time of the last line of each container: a follower that begins anew repeats lines. */
   readonly #last = new Map<string, string>()
@@ -179,17 +181,24 @@ export class LogFrames extends MergedParts<readonly LogStream[]> {
   #areStreamsNew = false
 
   override get waiting(): number {
-    return this.#lines.length
+    return [...this.#lines.values()].reduce((sum, { length }) => sum + length, 0)
+  }
+
+  override restart(): void {
+    this.parts.clear()
+    this.#notFollowed.clear()
   }
 
   take(part: ContentPart, { value }: HeldFrame): void {
+    const lines = this.#lines.get(part) ?? []
+    this.#lines.set(part, lines)
     for (const line of (this.ours(value, 'lines') ?? []) as readonly LogLine[]) {
       const { cluster, namespace, pod, container, time } = line
       const name = `${cluster}/${namespace}/${pod}/${container}`
       const last = this.#last.get(name)
       if (part.isSuccessor && time !== null && last !== undefined && time <= last) continue
       if (time !== null) this.#last.set(name, time)
-      this.#lines.push(line)
+      lines.push(line)
     }
     const streams = (this.ours(value, 'streams') ?? null) as readonly LogStream[] | null
     if (streams !== null) {
@@ -207,11 +216,10 @@ export class LogFrames extends MergedParts<readonly LogStream[]> {
   }
 
   next(force: boolean): MergedFrame | undefined {
-    if (this.#lines.length === 0 && !this.#areStreamsNew && !force) return undefined
-    const lines = this.#lines
-      .splice(0)
-      .toSorted((a, b) => ((a.time ?? '') < (b.time ?? '') ? -1 : a.time === b.time ? 0 : 1))
-    const streams = [...this.parts.values()].flat()
+    if (this.waiting === 0 && !this.#areStreamsNew && !force) return undefined
+    const lines = inOrderOfTime([...this.#lines.values()])
+    this.#lines.clear()
+    const streams = this.shown.flat()
     if (this.#areStreamsNew) {
       const names = new Set(
         streams.map((one) => `${one.cluster}/${one.namespace}/${one.pod}/${one.container}`),
@@ -222,7 +230,10 @@ export class LogFrames extends MergedParts<readonly LogStream[]> {
       lines,
       streams: this.#areStreamsNew ? streams : null,
       skipped: this.#skipped,
-      notFollowed: [...this.#notFollowed.values()].reduce((sum, one) => sum + one, 0),
+      notFollowed: [...this.#notFollowed].reduce(
+        (sum, [part, one]) => (part.isHidden ? sum : sum + one),
+        0,
+      ),
     }
     this.#areStreamsNew = false
     this.#skipped = 0

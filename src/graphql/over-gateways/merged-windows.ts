@@ -42,6 +42,10 @@ interface PartWindow {
   notLookedAt: readonly string[]
 }
 
+/** The approximate memory of a row besides its texts, and of a character of what it shows: a text, and the parsed value. */
+const rowBytes = 300
+const shownBytes = 6
+
 const noWindow = {
   rows: [],
   totalCount: 0,
@@ -60,6 +64,11 @@ abstract class MergedWindow extends MergedParts<PartWindow> {
   constructor(of: FollowedField) {
     super(of)
     this.items = new ChangeItems(of)
+  }
+
+  override get bytes(): number {
+    const rows = [...this.parts.values()].flatMap((window) => window.rows)
+    return rows.reduce((sum, { version }) => sum + rowBytes + shownBytes * version.length, 0)
   }
 
   override restart(): void {
@@ -103,7 +112,7 @@ abstract class MergedWindow extends MergedParts<PartWindow> {
     const further = {
       totalCount: windows.reduce((sum, { totalCount }) => sum + totalCount, 0),
       counts: problemCounts(windows.flatMap(({ counts }) => counts)),
-      lookedAt: lists((one) => one.lookedAt).filter((name) => !notLookedAt.includes(name)),
+      lookedAt: lists((one) => one.lookedAt),
       notLookedAt,
       complete: notLookedAt.length === 0,
     }
@@ -191,6 +200,12 @@ export class MergedProblems extends MergedWindow {
   )
   /** Why problems are gone that are not sent yet. */
   readonly #removals = new Map<string, RemovalReason>()
+  readonly #isServed: (cluster: string) => boolean
+
+  constructor(of: FollowedField, isServed: (cluster: string) => boolean) {
+    super(of)
+    this.#isServed = isServed
+  }
 
   take(part: ContentPart, frame: HeldFrame): void {
     const { value, errors } = frame
@@ -218,7 +233,7 @@ export class MergedProblems extends MergedWindow {
     before: readonly WindowRow[],
     now: readonly WindowRow[],
   ): readonly WaitingChange[] {
-    const known = new Map(before.map((row) => [row.id, row]))
+    const sent = new Map(before.map((row) => [row.id, row]))
     const staying = new Set(now.map(({ id }) => id))
     const gone = before.filter(({ id }) => !staying.has(id))
     const change = (type: string, row: WindowRow, removal: string | null): WaitingChange => ({
@@ -230,14 +245,21 @@ export class MergedProblems extends MergedWindow {
       }),
       errors: row.errors,
     })
-    const removed = gone.map((row) =>
-      change('REMOVED', row, this.#removals.get(row.id) ?? 'UNMATCHED'),
-    )
+    const known = new Set(this.shown.flatMap(({ rows }) => rows.map(({ id }) => id)))
+    const removalOf = ({ id, position }: WindowRow): RemovalReason => {
+      const [cluster = ''] = position.key.split(' ')
+      if (!this.#isServed(cluster)) return 'CLUSTER_REMOVED'
+      const told = this.#removals.get(id)
+      // A cluster that goes to another gateway is not removed.
+      if (told !== undefined && told !== 'CLUSTER_REMOVED') return told
+      return known.has(id) ? 'UNMATCHED' : 'DELETED'
+    }
+    const removed = gone.map((row) => change('REMOVED', row, removalOf(row)))
     this.#removals.clear()
     return [
       ...removed,
       ...now.flatMap((row) => {
-        const was = known.get(row.id)
+        const was = sent.get(row.id)
         if (was === undefined) return [change('ADDED', row, null)]
         const isSame = was.version === row.version && was.positionText === row.positionText
         return isSame ? [] : [change('MODIFIED', row, null)]

@@ -26,7 +26,7 @@ import { ClientError, clientResult, withoutTransportDetails } from '../errors/cl
 import type { PlannedOperations, SubscriptionOrigin } from '../live/planned-subscriptions.ts'
 import { FailedStream } from '../live/value-streams.ts'
 import { isOverClusters } from '../prepare/kind-view.ts'
-import { queryLane, turns } from '../prepare/user-shares.ts'
+import { type HeldBytes, queryLane, turns } from '../prepare/user-shares.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { PeerError, type PeerRequest, type Peers } from './peers.ts'
@@ -65,11 +65,11 @@ export type FollowHolder = (holder: Holder, request: PeerRequest) => Promise<Fra
 /** Make one operation over several gateways: see `merged-answer.ts` and `merged-frames.ts`. */
 export interface Merging {
   readonly answer: (operation: RoutedOperation, ask: AskHolder) => Promise<string>
-  /** `served`: at present. Throws `ClientError` and `ArgumentError`. */
+  /** Throws `ClientError` and `ArgumentError`. */
   readonly frames: (
     operation: RoutedOperation,
     follow: FollowHolder,
-    served: () => ServedSchema,
+    options: Pick<OverGatewaysOptions, 'served' | 'held'>,
   ) => FrameStream
 }
 
@@ -77,7 +77,10 @@ export interface Merging {
 export type OverGatewaysOrigin = QueryOrigin & Pick<SubscriptionOrigin, 'mayWrite'>
 
 export interface OverGatewaysOptions {
+  /** At present. */
   readonly served: () => ServedSchema
+  /** The memory of all subscriptions of this gateway. */
+  readonly held: HeldBytes
   readonly documents: OperationDocuments
   readonly limits: OperationLimits
   /** Of this gateway. */
@@ -259,6 +262,7 @@ export class OverGateways implements PlannedOperations {
   /** Never rejects. */
   async #answerBy(route: Route, origin: OverGatewaysOrigin): Promise<string> {
     const startedMs = performance.now()
+    const { operationDeadlineMs } = this.#options.limits
     const { operation } = route
     const isWrite = writes(operation)
     // The answer may have data of a Secret.
@@ -274,8 +278,9 @@ export class OverGateways implements PlannedOperations {
         return text
       } catch (error) {
         const mayHaveBegun = error instanceof PeerError && error.mayHaveBegun
-        const isLate = performance.now() - startedMs > againForMs
-        const mayAskAgain = mayHaveBegun ? attempt === 1 && !isWrite : !isLate
+        const elapsedMs = performance.now() - startedMs
+        const isLate = elapsedMs > (mayHaveBegun ? operationDeadlineMs : againForMs)
+        const mayAskAgain = !isLate && !(mayHaveBegun && (attempt > 1 || isWrite))
         if (error instanceof PeerError && asked?.form !== 'refuse' && mayAskAgain) {
           // oxlint-disable-next-line no-await-in-loop -- as above
           await setTimeout(againMs)
@@ -330,7 +335,7 @@ export class OverGateways implements PlannedOperations {
               holder === undefined
                 ? await plans.subscribe(asked, origin)
                 : peers.follow(holder, asked, origin),
-            this.#options.served,
+            this.#options,
           )
       }
     } catch (error) {

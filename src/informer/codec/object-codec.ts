@@ -11,7 +11,16 @@ import { heapShare } from '../../lib/process-memory.ts'
 import { mayHoldLongInteger, withoutSpace } from './json-scan.ts'
 import { ObjectText } from './object-text.ts'
 import { type ObjectSelection, type SelectedValue, withinRoom } from './projection.ts'
-import { Difference, holdWhole, readRow, readWholeText, Row, RowWriter, WholeText } from './row.ts'
+import {
+  Difference,
+  holdWhole,
+  readRow,
+  readWholeText,
+  Row,
+  RowWriter,
+  WholeText,
+  writeRow,
+} from './row.ts'
 import { stringBytes, TemplateSet, valueBytes } from './template.ts'
 import { AnswerCache } from './template-answer.ts'
 import { projectParsed, projectText } from './value-projection.ts'
@@ -51,6 +60,8 @@ export interface ObjectCodec {
    */
   encode(text: Uint8Array): EncodedObject
   decode(held: HeldObject): KubernetesObject
+  /** The JSON text of the decoded object, mostly without decoding. Throws `RangeError` if it is nested too deep. */
+  textOf(held: HeldObject): string
   /** Throws {@link WrongKindError} if the object claims another kind. */
   checkType(object: TypeClaim): void
   /**
@@ -95,14 +106,16 @@ const heldHeaderBytes = 48
 
 type Held = Row | WholeText | KubernetesObject
 
+// With room that all codecs share: see `ObjectText`.
+const difference = new Difference()
+const writer = new RowWriter()
+
 /** Holds an object as a {@link Row} against a sibling's template if one fits, or else as a whole. */
 class TemplateCodec implements ObjectCodec {
   readonly #resource: ApiResource
   readonly #metadataOnly: boolean
   readonly #type: { readonly apiVersion: string; readonly kind: string }
   readonly #text: ObjectText
-  readonly #difference = new Difference()
-  readonly #writer = new RowWriter()
   /** Kept apart, because transformed objects do not look like received ones. */
   readonly #receivedTemplates = new TemplateSet()
   readonly #changedTemplates = new TemplateSet()
@@ -130,6 +143,12 @@ class TemplateCodec implements ObjectCodec {
     const own = held as unknown as Held
     if (own instanceof Row) return readRow(own)
     return own instanceof WholeText ? readWholeText(own) : own
+  }
+
+  textOf(held: HeldObject): string {
+    const own = held as unknown as Held
+    if (own instanceof Row) return writeRow(own)
+    return own instanceof WholeText ? own.text : JSON.stringify(own)
   }
 
   hold(object: KubernetesObject): HeldObject {
@@ -193,8 +212,8 @@ class TemplateCodec implements ObjectCodec {
   }
 
   #rowOf(template: Parameters<Difference['find']>[0]): Row | undefined {
-    if (!this.#difference.find(template, this.#text)) return undefined
-    return this.#writer.write(template, this.#text, this.#difference, this.#text.end * maxRowPart)
+    if (!difference.find(template, this.#text)) return undefined
+    return writer.write(template, this.#text, difference, this.#text.end * maxRowPart)
   }
 
   /** Parses an object that could not be read from its bytes, and then encodes it. */
@@ -291,6 +310,7 @@ export function freezingCodec(codec: ObjectCodec): ObjectCodec {
       return { held, object: deepFreeze(object) }
     },
     decode: (held: HeldObject) => deepFreeze(codec.decode(held)),
+    textOf: (held) => codec.textOf(held),
     checkType: (object) => codec.checkType(object),
     hold: (object) => codec.hold(deepFreeze(object)),
     bytesOf: (held) => codec.bytesOf(held),

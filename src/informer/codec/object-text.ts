@@ -25,14 +25,22 @@ const partialObjectMetadata = {
   kind: Buffer.from('"PartialObjectMetadata"'),
 } as const
 
+/** Room for one object. All codecs share it, since each is done with its object within one turn: there may be thousands of them. */
+let room = roomOf(firstBufferBytes)
+
+function roomOf(size: number): { readonly bytes: Buffer; readonly view: DataView } {
+  const bytes = Buffer.allocUnsafeSlow(size)
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) }
+}
+
 /**
  * The JSON of one object in the form that the codec needs: `apiVersion` and `kind` first, and without what is never
  * held (`managedFields`, the last-applied annotation; with `metadataOnly`, everything but `metadata`). Cut from the
  * received bytes in one pass over the metadata, without parsing. Reused for every object of a codec.
  */
 export class ObjectText {
-  bytes: Buffer = Buffer.alloc(firstBufferBytes)
-  view: DataView = viewOf(this.bytes)
+  bytes: Buffer = room.bytes
+  view: DataView = room.view
   end = 0
   /** The group of objects of all namespaces that probably look like this one. */
   kin: number = noGroup
@@ -109,16 +117,14 @@ export class ObjectText {
   }
 
   release(): void {
-    if (this.bytes.length > keptBufferBytes) this.#allocate(firstBufferBytes)
+    if (room.bytes.length > keptBufferBytes) room = roomOf(firstBufferBytes)
+    this.#reserve(0)
   }
 
   #reserve(size: number): void {
-    if (this.bytes.length < size) this.#allocate(2 ** Math.ceil(Math.log2(size)))
-  }
-
-  #allocate(size: number): void {
-    this.bytes = Buffer.allocUnsafeSlow(size)
-    this.view = viewOf(this.bytes)
+    if (room.bytes.length < size) room = roomOf(2 ** Math.ceil(Math.log2(size)))
+    this.bytes = room.bytes
+    this.view = room.view
   }
 
   #scan(start: number, cutting: boolean): boolean {
@@ -267,10 +273,6 @@ export class ObjectText {
     }
     this.end = to
   }
-}
-
-function viewOf(bytes: Buffer): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
 function isValue(bytes: Buffer, members: Members, expected: Buffer): boolean {

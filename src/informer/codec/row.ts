@@ -1,6 +1,6 @@
 import type { Json, KubernetesObject } from '../../kubernetes/object.ts'
 import { parseExact } from '../../lib/json.ts'
-import { endsScalar, jsonChar } from '../../lib/json-text.ts'
+import { endsScalar, jsonChar, valueEnd } from '../../lib/json-text.ts'
 import { mayHoldLongInteger, skipValue, startsScalar } from './json-scan.ts'
 import type { ObjectText } from './object-text.ts'
 import { nodeField, nodeWidth, stringBytes, type Template, valueBytes } from './template.ts'
@@ -113,6 +113,23 @@ export function readRow(row: Row): KubernetesObject {
   }
   copies.fill(undefined, 0)
   return root as unknown as KubernetesObject
+}
+
+/** The JSON text of a row's object: that of the template, with the values of the row in their places. */
+export function writeRow({ template, text }: Row): string {
+  const { bytes, nodes } = template
+  let written = ''
+  let from = 0
+  for (let at = 1; at < text.length - 1;) {
+    const comma = text.indexOf(',', at)
+    const node = Number(text.slice(at, comma)) * nodeWidth
+    const end = valueEnd(text, comma + 1)
+    written += bytes.toString('utf8', from, nodes[node + nodeField.start] ?? 0)
+    written += text.slice(comma + 1, end)
+    from = nodes[node + nodeField.end] ?? 0
+    at = end + 1
+  }
+  return written + bytes.toString('utf8', from)
 }
 
 type Container = Record<string | number, unknown>

@@ -50,6 +50,45 @@ describe('What gateways publish in a Postgres', needsPostgres, () => {
     ])
   })
 
+  it('claims many clusters at once, but none of another process', async () => {
+    url = (await postgres?.database()) ?? ''
+    await using holder = await openArchive({ url })
+    await using other = await openArchive({ url })
+    const all = Array.from({ length: 300 }, (_, at) => ({
+      cluster: `c${at}`,
+      api: 'x',
+      state: '{}',
+    }))
+    expect(await holder.publish(all.slice(0, 100))).toEqual([])
+    const refused = await other.publish(all.toReversed())
+    expect(new Set(refused)).toEqual(new Set(all.slice(0, 100).map(({ cluster }) => cluster)))
+    expect(await holder.publish(all)).toHaveLength(200)
+    expect(postgres?.sql('SELECT COUNT(*), COUNT(DISTINCT holder) FROM holders', url)).toBe('300|2')
+  })
+
+  it('is forgotten with all that is said of clusters that nobody has held for a while', async () => {
+    url = (await postgres?.database()) ?? ''
+    await using archive = await openArchive({ url })
+    const both = ['gone', 'held'].map((cluster) => ({ cluster, api: 'x', state: '{}' }))
+    await archive.publish(both)
+    const member = { address: 'http://a', instance: 'one', isLeaving: false }
+    await archive.prolongMember(member)
+    await archive.takeClusters(
+      member,
+      ['gone', 'held', 'new'].map((cluster) => ({ cluster, former: undefined })),
+    )
+    // It is no longer configured.
+    await archive.releaseCluster('gone')
+    await archive.close()
+    postgres?.sql(`UPDATE holders SET until = 0 WHERE cluster = 'gone'`, url)
+    await using again = await openArchive({ url })
+    const known = async () =>
+      (await again.prolongMember(member)).holders.map(([cluster]) => cluster).toSorted()
+    await expect.poll(known).toEqual(['held', 'new'])
+    expect(await rowsOf(again)).toEqual([['held', 'x', '{}']])
+    expect(postgres?.sql('SELECT cluster FROM holders', url)).toBe('held')
+  })
+
   it('has each text once, and forgets those that nothing refers to after a while', async () => {
     url = (await postgres?.database()) ?? ''
     await using archive = await openArchive({ url })

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
+import { type GraphQLAnswer, serveGateway } from '../support/gateway.ts'
+import { needsPostgres } from '../support/postgres.ts'
+import { settledHolders } from './settled-holders.ts'
+import { freePort, holdersBy, SharedGateways, type SharingGateway } from './shared-gateways.ts'
+
+const patience = { timeout: 60_000, interval: 200 }
+/** Longer than the tests: what waits for it fails. */
+const limits = { operationDeadlineMs: 600_000 }
+const count = 12
+const all = '{ pods(clusters: ["*"]) { totalCount incomplete { cluster code } } }'
+const whole = { pods: { totalCount: count, incomplete: [] } }
+
+/** The clusters that an answer lacks. */
+const missing = ({ data }: GraphQLAnswer): readonly string[] =>
+  data.pods.incomplete.map(({ cluster, code }: { cluster: string; code: string }) => {
+    expect(code).toBe('CLUSTER_UNREACHABLE')
+    return cluster
+  })
+
+describe('a gateway that says no more, but that it lives', needsPostgres, () => {
+  let shared: SharedGateways
+  let here: SharingGateway
+  let there: SharingGateway
+  /** Between them. */
+  let proxy: CutProxy
+  let far: readonly string[] = []
+
+  const serveThere = async (): Promise<SharingGateway> => {
+    const port = await freePort()
+    proxy = await startCutProxy(port)
+    const address = `http://127.0.0.1:${proxy.port}`
+    const options = { ...shared.options, share: { address }, limits }
+    return { ...(await serveGateway(options, { port })), address }
+  }
+
+  beforeAll(async () => {
+    shared = await SharedGateways.start(count)
+    here = await shared.serve({ limits })
+    let held: Readonly<Record<string, string>> | undefined
+    while (held === undefined) {
+      there = await serveThere()
+      held = await settledHolders([here, there])
+      if (held !== undefined) break
+      await there[Symbol.asyncDispose]()
+      await proxy[Symbol.asyncDispose]()
+    }
+    far = Object.entries(held).flatMap(([name, at]) => (at === there.address ? [name] : []))
+  }, 240_000)
+
+  afterAll(async () => {
+    proxy.flow()
+    await there[Symbol.asyncDispose]()
+    await proxy[Symbol.asyncDispose]()
+    await shared[Symbol.asyncDispose]()
+  })
+
+  it('costs a question over all clusters its clusters, not its deadline, and so those that follow', async () => {
+    await expect.poll(() => here.query(all), patience).toEqual({ data: whole })
+    proxy.hang()
+    expect(missing(await here.query(all)).toSorted()).toEqual(far.toSorted())
+    for (let times = 0; times < 20; times += 1) {
+      expect(missing(await here.query(all)).toSorted()).toEqual(far.toSorted())
+    }
+    const one = await here.query(`{ pods(cluster: "${far[0]}") { totalCount } }`)
+    expect(one.errors?.[0]?.extensions.code).toBe('CLUSTER_UNREACHABLE')
+    proxy.cut()
+    proxy.flow()
+    await expect.poll(() => here.query(all), patience).toEqual({ data: whole })
+  })
+
+  it('costs a live list its clusters, which come back', async () => {
+    const frames: GraphQLAnswer[] = []
+    const query = 'subscription { pods(clusters: ["*"]) { synced incomplete { cluster code } } }'
+    const leave = here.connect().subscribe(
+      { query },
+      {
+        next: (frame) => void frames.push(frame as GraphQLAnswer),
+        error() {},
+        complete() {},
+      },
+    )
+    await expect.poll(() => frames.at(-1)?.data.pods.synced, patience).toBe(true)
+    const gaps = (): number | undefined => frames.at(-1)?.data.pods.incomplete.length
+    expect(gaps()).toBe(0)
+    proxy.hang()
+    await expect.poll(gaps, patience).toBe(far.length)
+    proxy.cut()
+    proxy.flow()
+    await expect.poll(gaps, patience).toBe(0)
+    leave()
+  })
+})
+
+describe('a gateway that is stopped as a process', needsPostgres, () => {
+  it('costs the questions that wait for it its clusters, until the others hold them', async () => {
+    await using shared = await SharedGateways.start(count)
+    const here = await shared.serve({ limits })
+    const { program, address } = await shared.program()
+    const held = async (): Promise<readonly string[]> =>
+      Object.entries(await holdersBy(here)).flatMap(([name, at]) => (at === address ? [name] : []))
+    await expect.poll(held, patience).not.toEqual([])
+    await expect.poll(() => here.query(all), patience).toEqual({ data: whole })
+    program.signal('SIGSTOP')
+    try {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => here.query(all)))
+      for (const answer of answers) {
+        const { totalCount } = answer.data.pods
+        expect(totalCount + missing(answer).length).toBe(count)
+      }
+      await expect.poll(() => here.query(all), patience).toEqual({ data: whole })
+    } finally {
+      program.signal('SIGCONT')
+    }
+  }, 180_000)
+})
