@@ -3,7 +3,7 @@
  * clusters, a live change through a gateway that does not hold its cluster; one gateway killed, one added, Postgres away for a while. All
  * are processes of one machine, so four gateways on two cores show what sharing costs, and not what it gains.
  *
- *     npm run bench -- share [--clusters 100] [--pods 250] [--gateways 4] [--updates 50] [--rounds 3] [--seconds 2] [--record]
+ *     npm run bench -- share [--clusters 100] [--pods 440] [--gateways 4] [--updates 50] [--rounds 3] [--seconds 2] [--record]
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,7 +26,7 @@ import { startService } from './support/service.ts'
 const { values: options } = parseArgs({
   options: {
     clusters: { type: 'string', default: '100' },
-    pods: { type: 'string', default: '250' },
+    pods: { type: 'string', default: '440' },
     gateways: { type: 'string', default: '4' },
     updates: { type: 'string', default: '50' },
     rounds: { type: 'string', default: '3' },
@@ -163,7 +163,11 @@ async function start(shares: boolean): Promise<Served> {
   // Six for each cluster, and one gateway may hold all of them.
   const cache = { maxInformers: 10_000 }
   const config = {
-    ...{ clusters, ...sharing, preload, cache, ...limits },
+    clusters,
+    ...sharing,
+    preload,
+    cache,
+    ...limits,
     server: { port },
     logLevel: 'error',
   }
