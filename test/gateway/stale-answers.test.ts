@@ -290,7 +290,7 @@ describe('on the simulator', () => {
     await expect.poll(versionOf, patience).toBeGreaterThan(before)
     simulator.faults.inject({ fault: { type: 'freeze-connections' } })
     await expect.poll(read, patience).toEqual(aMoment)
-    expect(frames.at(-1)).toMatchObject({ staleSince: aMoment })
+    await expect.poll(() => frames.at(-1), patience).toMatchObject({ staleSince: aMoment })
     proxy.cut()
     await expect.poll(read, patience).toBeNull()
     await expect.poll(() => frames.at(-1), patience).toMatchObject({ staleSince: null })
