@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createGateway } from 'informerql'
 import { podOf, podsPath } from '../archive/restarted-gateway.ts'
 import { created } from '../gateway/created.ts'
-import { resume } from '../gateway/resumed-subscription.ts'
+import { type Held, resume } from '../gateway/resumed-subscription.ts'
 import { type ServedGateway } from '../support/gateway.ts'
 import { needsPostgres } from '../support/postgres.ts'
 import { holdersBy, SharedGateways, type SharingGateway } from './shared-gateways.ts'
@@ -26,18 +26,32 @@ describe('gateways that share clusters', needsPostgres, () => {
     await shared[Symbol.asyncDispose]()
   })
 
-  /** Waits until all gateways agree that each cluster is held by one of these, and each of these holds one. */
+  /**
+   * Waits until all gateways agree for a while that each cluster is held by one of these, and each of these holds one.
+   * `wanted`: until it is as it was.
+   */
   async function settled(
     gateways: readonly Pick<ServedGateway, 'url'>[],
     addresses: readonly string[],
+    wanted?: Holders,
   ): Promise<Holders> {
-    const all = async (): Promise<readonly string[]> => {
-      const said = await Promise.all(gateways.map(holdersBy))
-      expect(new Set(said.map((one) => JSON.stringify(one))).size).toBe(1)
-      return [...new Set(Object.values(said[0] ?? {}).map(String))].toSorted()
+    let agreed: Holders = {}
+    let times = 0
+    // They move one after the other.
+    const timesAlike = async (): Promise<number> => {
+      const [first = {}, ...others] = await Promise.all(gateways.map(holdersBy))
+      const is = JSON.stringify(first)
+      const among = [...new Set(Object.values(first))].toSorted()
+      const areAll =
+        others.every((one) => JSON.stringify(one) === is) &&
+        JSON.stringify(among) === JSON.stringify([...addresses].toSorted()) &&
+        is === JSON.stringify(wanted ?? first)
+      times = areAll && is === JSON.stringify(agreed) ? times + 1 : 0
+      agreed = first
+      return times
     }
-    await expect.poll(all, patience).toEqual([...addresses].toSorted())
-    return await holdersBy(gateways[0] ?? a)
+    await expect.poll(timesAlike, patience).toBeGreaterThan(8)
+    return agreed
   }
 
   const pods = async (gateway: ServedGateway, cluster: string): Promise<readonly string[]> => {
@@ -85,7 +99,7 @@ describe('gateways that share clusters', needsPostgres, () => {
 
     // A clean stop: at once.
     await c[Symbol.asyncDispose]()
-    expect(await settled([a, b], [a.address, b.address])).toEqual(two)
+    expect(await settled([a, b], [a.address, b.address], two)).toEqual(two)
     await b[Symbol.asyncDispose]()
     expect(await settled([a], [a.address])).toEqual(alone)
     await heldRightly([a], alone)
@@ -159,7 +173,7 @@ describe('gateways that share clusters', needsPostgres, () => {
     await settled([a], [a.address])
     program.signal('SIGCONT')
     // They agree again: first that all is with the other one, then as before.
-    expect(await settled([a, { url }], [a.address, address])).toEqual(two)
+    expect(await settled([a, { url }], [a.address, address], two)).toEqual(two)
     program.signal('SIGTERM')
     await program.ended
   }, 240_000)
@@ -175,9 +189,11 @@ describe('gateways that share clusters', needsPostgres, () => {
       selection: 'metadata { name }',
     }
     const before = resume(b.connect(), asked)
-    await before.until(({ size }) => size > 0)
+    const has = (held: Held, pod: string): boolean =>
+      [...held.values()].some(({ metadata }) => metadata.name === pod)
+    await before.until((held) => has(held, `pod-of-${name}`))
     await created(simulator, podsPath, podOf('seen'))
-    await before.until(({ size }) => size > 1)
+    await before.until((held) => has(held, 'seen'))
     before.leave()
     const stood = before.seen.at(-1)
     const leaving = b[Symbol.asyncDispose]()
@@ -185,7 +201,7 @@ describe('gateways that share clusters', needsPostgres, () => {
     await leaving
     await settled([a], [a.address])
     const after = resume(a.connect(), asked, stood)
-    await after.until(({ size }) => size > 2)
+    await after.until((held) => has(held, 'missed'))
     after.leave()
     expect(after.seen.map(({ frame }) => frame.reset)).not.toContain(true)
     expect(after.seen.flatMap(({ frame }) => frame.changes).map(({ type }) => type)).toEqual([
@@ -205,7 +221,7 @@ describe('gateways that share clusters', needsPostgres, () => {
     await heldRightly([a, b], two)
     await shared.postgres.start()
     await new Promise((resolve) => setTimeout(resolve, 12_000))
-    expect(await settled([a, b], [a.address, b.address])).toEqual(two)
+    expect(await settled([a, b], [a.address, b.address], two)).toEqual(two)
     const logs = [...a.log.slice(logged[0]), ...b.log.slice(logged[1])].join('\n')
     expect(logs).not.toContain('is gone')
     const c = await shared.serve()
