@@ -41,7 +41,7 @@ describe('gateways that share clusters', needsPostgres, () => {
     const timesAlike = async (): Promise<number> => {
       const [first = {}, ...others] = await Promise.all(gateways.map(holdersBy))
       const is = JSON.stringify(first)
-      const among = [...new Set(Object.values(first))].toSorted()
+      const among = [...new Set(Object.values(first).map(String))].toSorted()
       const areAll =
         others.every((one) => JSON.stringify(one) === is) &&
         JSON.stringify(among) === JSON.stringify([...addresses].toSorted()) &&
