@@ -136,6 +136,14 @@ export class AccessReviews {
 
 /** The time in which a user may request as many reviews as one operation may need. */
 const refillMs = 10_000
+/** Options of an LRU cache that takes its room as it fills. With `max`, it takes all of it at once, and each cluster has such caches. */
+export const grownTo = (
+  entries: number,
+): { readonly maxSize: number; readonly sizeCalculation: () => number } => ({
+  maxSize: entries,
+  sizeCalculation: () => 1,
+})
+
 /** The maximum number of users with a kept rate. A dropped user starts with a full allowance. */
 const maxUsers = 10_000
 
@@ -145,11 +153,7 @@ const maxUsers = 10_000
  */
 class ReviewRate {
   readonly #capacity: number
-  readonly #buckets = new LRUCache<string, { left: number; atMs: number }>({
-    // Bounded by size: room for a maximum is taken at once, for each cluster.
-    maxSize: maxUsers,
-    sizeCalculation: () => 1,
-  })
+  readonly #buckets = new LRUCache<string, { left: number; atMs: number }>(grownTo(maxUsers))
 
   constructor(capacity: number) {
     this.#capacity = capacity

@@ -7,7 +7,7 @@
 import { LRUCache } from 'lru-cache'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { type AccessQuestion, widened } from './access-question.ts'
-import { type AccessLimits, AccessReviews } from './access-reviews.ts'
+import { type AccessLimits, AccessReviews, grownTo } from './access-reviews.ts'
 import {
   type ListAccess,
   listAccess,
@@ -54,11 +54,7 @@ export class ClusterAccess implements AsyncDisposable {
   readonly #reviews: AccessReviews
   readonly #stop = new AbortController()
   readonly #listeners = new Set<{ readonly viewer: Viewer; readonly changed: () => void }>()
-  readonly #scopes = new LRUCache<string, KnownScope>({
-    // Bounded by size: room for a maximum is taken at once, for each cluster.
-    maxSize: maxScopes,
-    sizeCalculation: () => 1,
-  })
+  readonly #scopes = new LRUCache<string, KnownScope>(grownTo(maxScopes))
   readonly #timers = new Set<NodeJS.Timeout>()
   /** Aborts when another cluster answers. */
   #leaving = new AbortController()

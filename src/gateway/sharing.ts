@@ -65,7 +65,7 @@ const takeMs = 250
 const graceMs = 9_000
 /** How long the former holder of a cluster is waited with until the caches of the next one are loaded. */
 const loadDeadlineMs = 60_000
-/** How long the former holder of a cluster still answers for it: two beats, and the time of one. */
+/** How long the former holder of a cluster still answers for it. By then, each gateway has read the rows twice. */
 const handOverMs = 5_000
 /** How long after it was taken over a cluster may still be written by its former holder. */
 const claimMs = 20_000

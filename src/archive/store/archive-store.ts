@@ -176,7 +176,8 @@ class ArchiveStore implements ArchiveCalls {
 
   async kind(archived: ArchivedKind): Promise<KindState> {
     return this.#ask(async (engine) => {
-      const isHeld = (await this.#claim(engine, [archived.cluster])).size > 0
+      await this.#claim(engine, [archived.cluster])
+      const isHeld = this.#holds(archived.cluster)
       const row = await engine.transaction((statements) => registered(statements, archived, isHeld))
       const id = Number(row['id'])
       const written: WrittenKind = this.#kinds.get(id) ?? { id, archived, ...unwritten }
@@ -281,11 +282,13 @@ class ArchiveStore implements ArchiveCalls {
 
   publish(clusters: readonly PublishedCluster[]): Promise<readonly string[]> {
     return this.#ask(async (engine) => {
-      const unclaimed = clusters.filter((one) => this.#holders?.holds(one.cluster) === false)
-      const names = unclaimed.map(({ cluster }) => cluster)
-      const claimed = names.length > 0 ? await this.#claim(engine, names) : new Set<string>()
-      const others = names.filter((one) => !claimed.has(one))
-      const held = clusters.filter(({ cluster }) => !others.includes(cluster))
+      const names = clusters.map(({ cluster }) => cluster)
+      await this.#claim(
+        engine,
+        names.filter((one) => !this.#holds(one)),
+      )
+      const others = names.filter((one) => !this.#holds(one))
+      const held = clusters.filter(({ cluster }) => this.#holds(cluster))
       if (held.length > 0) {
         await engine.transaction(async (statements) => {
           await this.#holders?.check(statements, new Set(held.map(({ cluster }) => cluster)))
@@ -450,13 +453,11 @@ class ArchiveStore implements ArchiveCalls {
 
   /** Those of the batches whose clusters this process holds. */
   async #held(engine: Engine, works: readonly Waiting[]): Promise<readonly Waiting[]> {
-    const holders = this.#holders
-    if (holders === undefined) return works
-    for (const cluster of new Set(works.map(({ kind }) => kind.archived.cluster))) {
-      if (holders.holds(cluster)) continue
-      if ((await this.#claim(engine, [cluster])).size === 0) this.#park(cluster)
-    }
-    return works.filter(({ kind }) => holders.holds(kind.archived.cluster))
+    const clusters = new Set(works.map(({ kind }) => kind.archived.cluster))
+    const unheld = [...clusters].filter((one) => !this.#holds(one))
+    await this.#claim(engine, unheld)
+    for (const cluster of unheld) if (!this.#holds(cluster)) this.#park(cluster)
+    return works.filter(({ kind }) => this.#holds(kind.archived.cluster))
   }
 
   /** Lets the batches of a cluster that another process holds wait; refuses those that have waited for too long. */
@@ -478,15 +479,17 @@ class ArchiveStore implements ArchiveCalls {
     return this.#queue.filter(({ kind }) => !this.#parkedUntilMs.has(kind.archived.cluster))
   }
 
-  /** Those of the clusters that this process may write. */
-  async #claim(engine: Engine, clusters: readonly string[]): Promise<ReadonlySet<string>> {
+  /** Whether this process may write a cluster. */
+  #holds(cluster: string): boolean {
+    return this.#holders?.holds(cluster) ?? true
+  }
+
+  /** Takes the clusters that no other process holds. */
+  async #claim(engine: Engine, clusters: readonly string[]): Promise<void> {
     const holders = this.#holders
-    if (holders === undefined) return new Set(clusters)
-    const { held, taken } = await engine.transaction((statements) =>
-      holders.claim(statements, clusters),
-    )
+    if (holders === undefined || clusters.length === 0) return
+    const taken = await engine.transaction((statements) => holders.claim(statements, clusters))
     if (taken.length > 0) await this.#takeOver(engine, taken)
-    return held
   }
 
   /** What another process wrote last is the base of what follows, if it is what was known here. */
@@ -557,7 +560,7 @@ class ArchiveStore implements ArchiveCalls {
     if (this.#forgetting !== undefined || this.#closing.signal.aborted) return
     this.#bytesSinceForgetting = 0
     const isInUse = ({ id, cluster }: { id: number; cluster: string }) =>
-      this.#kinds.has(id) || this.#holders?.holds(cluster) === false
+      this.#kinds.has(id) || !this.#holds(cluster)
     const { signal } = this.#closing
     this.#forgetting = this.#ask(async (engine) => {
       const bytes = await forgetOld(engine, { ...this.#options, isFull }, isInUse, signal)

@@ -480,7 +480,7 @@ async function keysBesides(
       if (!named.has(key)) gone.push(key)
     }
   }
-  // Whatever order the database has them in, they are told in this one.
+  // The plan of the database decides in which order it returns them. Changes must not depend on that.
   return gone.toSorted()
 }
 

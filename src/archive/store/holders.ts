@@ -24,13 +24,10 @@ export class Holders {
   }
 
   /**
-   * Takes those of the clusters that nobody else holds. Resolves with those that are held now, and with those of them that
-   * another process may have written before. The rows of others are not locked: they may be writing several of them.
+   * Takes the clusters that no other process holds: {@link holds} says which. Resolves with those that this process did not
+   * hold before, so that another one may have written them. Does not lock the rows of other processes, which may be writing.
    */
-  async claim(
-    statements: Statements,
-    clusters: readonly string[],
-  ): Promise<{ readonly held: ReadonlySet<string>; readonly taken: readonly string[] }> {
+  async claim(statements: Statements, clusters: readonly string[]): Promise<readonly string[]> {
     const rows = await statements.rows(
       `INSERT INTO holders (cluster, holder, epoch, until)
          SELECT cluster, $2, 1, ${now} + ${holdMs} FROM json_array_elements_text(CAST($1 AS JSON)) AS given (cluster)
@@ -44,9 +41,7 @@ export class Holders {
     const before = new Map(this.#epochs)
     for (const cluster of clusters) this.#epochs.delete(cluster)
     for (const row of rows) this.#epochs.set(String(row['cluster']), Number(row['epoch']))
-    const held = clusters.filter((one) => this.#epochs.has(one))
-    const taken = held.filter((one) => this.#epochs.get(one) !== before.get(one))
-    return { held: new Set(held), taken }
+    return clusters.filter((one) => this.holds(one) && this.#epochs.get(one) !== before.get(one))
   }
 
   /** In a transaction that writes: locks the rows of these clusters. Rejects with ARCHIVE_HELD if one is lost. */
@@ -91,7 +86,7 @@ export class Holders {
   }
 }
 
-/** Forgets clusters that nobody has written or served for a time, as those that are no longer configured. */
+/** Forgets the clusters that no process has written for `keepMs`: mostly those that operators have removed from the configuration. */
 export async function forgetClusters(statements: Statements, keepMs: number): Promise<void> {
   for (const table of ['apis', 'serving']) {
     await statements.rows(
