@@ -472,7 +472,7 @@ class RunningGateway implements OpenedGateway {
         proofOf: (document) => this.#fleet.sharing?.proofOf(document) ?? '',
         unreachable: ({ message }) => this.#failures.warn(message),
         refused: (peer) => {
-          const text = `the gateway at ${peer} does not accept the credentials of a caller whom this one accepts`
+          const text = `the gateway at ${peer} refuses the credentials of a caller, which this gateway accepts`
           const hint = 'give all gateways the same auth, and the same auth.login.sessionSecretFile'
           this.#failures.warn(text, { hint })
         },

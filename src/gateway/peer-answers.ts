@@ -44,7 +44,7 @@ export function isOfType({ headers }: IncomingMessage, type: string): boolean {
   return headers['content-type']?.startsWith(type) === true
 }
 
-/** Whether a text has the form of an answer. Whoever reads it parses it. */
+/** Whether a text begins as an answer does. The reader finds out whether the rest is JSON. */
 export function isAnswer(response: IncomingMessage, text: string): boolean {
   return isOfType(response, 'application/json') && /^\{"(?:data|errors|extensions)":/.test(text)
 }

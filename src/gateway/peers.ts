@@ -59,7 +59,7 @@ export interface HttpPeersOptions {
   readonly proofOf: (document: string) => string
   /** Receives why a peer could not be asked. */
   readonly unreachable: (error: PeerError) => void
-  /** Receives the address of a peer that does not accept the credentials of a caller whom this gateway knows. */
+  /** Called with the address of a peer that has refused the credentials of a caller. This gateway has accepted the same credentials. */
   readonly refused: (address: string) => void
   /** How long a peer may take to answer, or to begin a subscription. */
   readonly deadlineMs: number

@@ -279,8 +279,9 @@ export class OverGateways implements PlannedOperations {
       } catch (error) {
         const mayHaveBegun = error instanceof PeerError && error.mayHaveBegun
         const elapsedMs = performance.now() - startedMs
-        const isLate = elapsedMs > (mayHaveBegun ? operationDeadlineMs : againForMs)
-        const mayAskAgain = !isLate && !(mayHaveBegun && (attempt > 1 || isWrite))
+        const mayAskAgain = mayHaveBegun
+          ? attempt === 1 && !isWrite && elapsedMs <= operationDeadlineMs
+          : elapsedMs <= againForMs
         if (error instanceof PeerError && asked?.form !== 'refuse' && mayAskAgain) {
           // oxlint-disable-next-line no-await-in-loop -- as above
           await setTimeout(againMs)
