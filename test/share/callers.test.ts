@@ -7,7 +7,7 @@ import { podOf, podsPath } from '../archive/restarted-gateway.ts'
 import { kubeconfigText } from '../gateway/test-cluster.ts'
 import { firstAnswer, type GraphQLAnswer, serveGateway } from '../support/gateway.ts'
 import { needsPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts'
-import { settledHolders } from './settled-holders.ts'
+import { type Holders, sharedBetween } from './settled-holders.ts'
 import { freePort, type SharingGateway } from './shared-gateways.ts'
 
 const users = [
@@ -51,7 +51,7 @@ describe('the callers of gateways that share clusters', needsPostgres, () => {
   let archive = ''
   let here: SharingGateway
   let there: SharingGateway
-  let held: Readonly<Record<string, string>> | undefined
+  let held: Holders
 
   const serve = async (): Promise<SharingGateway> => {
     const port = await freePort()
@@ -79,12 +79,9 @@ describe('the callers of gateways that share clusters', needsPostgres, () => {
       clusters.push({ name, kubeconfig, everywhere: name === 'c-0' })
     }
     here = stack.use(await serve())
-    while (held === undefined) {
-      there = await serve()
-      held = await settledHolders([here, there])
-      if (held === undefined) await there[Symbol.asyncDispose]()
-    }
-    stack.use(there)
+    const between = await sharedBetween(here, serve)
+    held = between.held
+    there = stack.use(between.there)
   }, 240_000)
 
   afterAll(async () => {
@@ -92,7 +89,7 @@ describe('the callers of gateways that share clusters', needsPostgres, () => {
   })
 
   it('see at each gateway what they may see, and no more, by every transport', async () => {
-    for (const name of Object.keys(held ?? {})) {
+    for (const name of Object.keys(held)) {
       const query = `{ viewer { username } pods(cluster: "${name}") { nodes { metadata { name } } } }`
       for (const gateway of [here, there]) {
         const ann = {
@@ -119,7 +116,7 @@ describe('the callers of gateways that share clusters', needsPostgres, () => {
   })
 
   it('gain nothing by what only gateways send', async () => {
-    for (const name of Object.keys(held ?? {})) {
+    for (const name of Object.keys(held)) {
       const pods = '{ totalCount nodes { metadata { name } } }'
       for (const query of [
         `{ pods(cluster: "${name}") ${pods} }`,

@@ -6,7 +6,7 @@ import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
 import { type GraphQLAnswer, serveGateway } from '../support/gateway.ts'
 import { needsPostgres } from '../support/postgres.ts'
 import { type RequestProxy, startRequestProxy } from '../support/request-proxy.ts'
-import { settledHolders } from './settled-holders.ts'
+import { heldAt, sharedBetween } from './settled-holders.ts'
 import { freePort, SharedGateways, type SharingGateway } from './shared-gateways.ts'
 
 const patience = { timeout: 60_000, interval: 200 }
@@ -48,12 +48,18 @@ describe('a write about a cluster that another gateway holds', needsPostgres, ()
 
   const serve = async (audit: Reports, isCut: boolean): Promise<SharingGateway> => {
     const port = await freePort()
-    if (isCut) proxy = await startCutProxy(port)
-    const address = `http://127.0.0.1:${isCut ? proxy.port : port}`
+    const between = isCut ? await startCutProxy(port) : undefined
+    if (between !== undefined) proxy = between
+    const address = `http://127.0.0.1:${between?.port ?? port}`
     const clusters = shared.names.map((name, at) => ({ name, server: apis[at]?.url ?? '' }))
     const writes = { writesPerMinute: 30 }
     const options = { ...shared.options, clusters, share: { address }, allowWrites: true }
-    return { ...(await serveGateway({ ...options, writes, audit }, { port })), address }
+    const gateway = await serveGateway({ ...options, writes, audit }, { port })
+    const end = async (): Promise<void> => {
+      await gateway[Symbol.asyncDispose]()
+      await between?.[Symbol.asyncDispose]()
+    }
+    return { ...gateway, address, [Symbol.asyncDispose]: end }
   }
 
   beforeAll(async () => {
@@ -61,20 +67,13 @@ describe('a write about a cluster that another gateway holds', needsPostgres, ()
     for (const { url } of shared.simulators) apis.push(stack.use(await startRequestProxy(url)))
     atHere = new Reports()
     here = stack.use(await serve(atHere, false))
-    let held: Readonly<Record<string, string>> | undefined
-    while (held === undefined) {
+    const between = await sharedBetween(here, async () => {
       atThere = new Reports()
-      there = await serve(atThere, true)
-      held = await settledHolders([here, there])
-      if (held !== undefined) break
-      await there[Symbol.asyncDispose]()
-      await proxy[Symbol.asyncDispose]()
-    }
-    stack.use(proxy)
-    stack.use(there)
-    const heldBy = (gateway: SharingGateway): string =>
-      Object.entries(held).find(([, at]) => at === gateway.address)?.[0] ?? ''
-    ;[near, far] = [heldBy(here), heldBy(there)]
+      return await serve(atThere, true)
+    })
+    there = stack.use(between.there)
+    ;[near = ''] = heldAt(here, between.held)
+    ;[far = ''] = heldAt(there, between.held)
   }, 240_000)
 
   afterAll(async () => {

@@ -8,7 +8,7 @@ import { created, sent } from '../gateway/created.ts'
 import { podOf, podsPath } from '../archive/restarted-gateway.ts'
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
 import { serveGateway } from '../support/gateway.ts'
-import { settledHolders } from './settled-holders.ts'
+import { heldAt, sharedBetween } from './settled-holders.ts'
 import { freePort, SharedGateways, type SharingGateway } from './shared-gateways.ts'
 
 const patience = { timeout: 60_000, interval: 200 }
@@ -49,33 +49,30 @@ describe('an operation about a cluster that another gateway holds', needsPostgre
 
   const serveThere = async (): Promise<SharingGateway> => {
     const port = await freePort()
-    proxy = await startCutProxy(port)
-    const address = `http://127.0.0.1:${proxy.port}`
+    const between = await startCutProxy(port)
+    proxy = between
+    const address = `http://127.0.0.1:${between.port}`
     const options = { ...shared.options, share: { address }, allowWrites: true }
-    return { ...(await serveGateway(options, { port })), address }
+    const gateway = await serveGateway(options, { port })
+    const end = async (): Promise<void> => {
+      await gateway[Symbol.asyncDispose]()
+      await between[Symbol.asyncDispose]()
+    }
+    return { ...gateway, address, [Symbol.asyncDispose]: end }
   }
 
   beforeAll(async () => {
     shared = await SharedGateways.start(5)
     here = await shared.serve({ allowWrites: true })
-    let held: Readonly<Record<string, string>> | undefined
-    while (held === undefined) {
-      there = await serveThere()
-      held = await settledHolders([here, there])
-      if (held !== undefined) break
-      await there[Symbol.asyncDispose]()
-      await proxy[Symbol.asyncDispose]()
-    }
-    ;[cluster = ''] = Object.entries(held).flatMap(([name, address]) =>
-      address === there.address ? [name] : [],
-    )
+    const between = await sharedBetween(here, serveThere)
+    there = between.there
+    ;[cluster = ''] = heldAt(there, between.held)
     const { pods } = await there.data(`{ pods(cluster: "${cluster}") { nodes { id } } }`)
     podId = pods.nodes[0].id
   }, 240_000)
 
   afterAll(async () => {
     await there[Symbol.asyncDispose]()
-    await proxy[Symbol.asyncDispose]()
     await shared[Symbol.asyncDispose]()
   })
 

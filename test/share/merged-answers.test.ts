@@ -83,9 +83,7 @@ describe('a question about the past over the clusters of several gateways', need
       return rows
     }
     const since = `(since: "${from}"`
-    await expect
-      .poll(async () => (await pageBy(`changes${since}`)).length, { timeout: 20_000 })
-      .toBe(made.length)
+    await expect.poll(async () => (await pageBy(`changes${since}`)).length).toBe(made.length)
     const changes = await pageBy(`changes${since}`)
     expect(new Set(changes.map(({ id }) => id)).size).toBe(made.length)
     const differences = await pageBy(`differences(from: "${from}"`)

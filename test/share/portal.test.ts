@@ -1,11 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import { breakPod } from '../portal/broken-pod.ts'
 import { openPage, servePortal } from '../portal/portal-page.ts'
 import { describeInBrowser } from '../support/browser.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { startPostgres } from '../support/postgres.ts'
-import { freePort, holdersBy, type SharingGateway } from './shared-gateways.ts'
+import { agreedHolders, heldAt, sharedBetween } from './settled-holders.ts'
+import { freePort } from './shared-gateways.ts'
 
 describeInBrowser('The portal of a gateway whose cluster another one holds', (browser) => {
   it('is the same for a day: lists, problems, search, an object, its logs, a write, the past; also after the other one has gone', async () => {
@@ -23,32 +23,20 @@ describeInBrowser('The portal of a gateway whose cluster another one holds', (br
       }),
     )
     const clusters = portal.clusters.map(({ name, simulator }) => ({ name, server: simulator.url }))
-    const holders = () => holdersBy(portal.gateway())
-    /** Hashing may leave everything to the first one: then at another address. */
-    const second = async (): Promise<SharingGateway> => {
-      const other = await freePort()
-      const address = `http://127.0.0.1:${other}`
-      const options = { clusters, ...archive, allowWrites: true, share: { address } }
-      const gateway = await serveGateway(options, { port: other })
-      const until = performance.now() + 30_000
-      while (performance.now() < until) {
-        // oxlint-disable-next-line no-await-in-loop -- looks again
-        if (Object.values(await holders()).includes(address)) return { ...gateway, address }
-        // oxlint-disable-next-line no-await-in-loop -- as above
-        await sleep(200)
-      }
-      await gateway[Symbol.asyncDispose]()
-      return await second()
-    }
-    const other = await second()
+    const here = { ...portal.gateway(), address: `http://127.0.0.1:${port}` }
+    const { there: other, held } = await sharedBetween(here, async () => {
+      const elsewhere = await freePort()
+      const share = { address: `http://127.0.0.1:${elsewhere}` }
+      const options = { clusters, ...archive, allowWrites: true, share }
+      return { ...(await serveGateway(options, { port: elsewhere })), ...share }
+    })
     let isGone = false
     const end = async (): Promise<void> => {
       if (!isGone) await other[Symbol.asyncDispose]()
       isGone = true
     }
     stack.defer(end)
-    const held = Object.entries(await holders()).find(([, holder]) => holder === other.address)
-    const [cluster = ''] = held ?? []
+    const [cluster = ''] = heldAt(other, held)
     const { simulator } = portal.clusters.find(({ name }) => name === cluster) ?? {}
     if (simulator === undefined) throw new Error(`no cluster ${cluster}`)
 
@@ -56,7 +44,7 @@ describeInBrowser('The portal of a gateway whose cluster another one holds', (br
     await using opened = await openPage(browser(), portal, { path: '/?cluster=*' })
     const { page } = opened
     const problems = page.getByRole('region', { name: 'Problems' })
-    await problems.getByRole('link', { name: 'payments/of-the-morning' }).waitFor()
+    await problems.getByRole('link', { name: 'payments/of-the-morning', exact: true }).waitFor()
     await page.goto('/kinds/pods?cluster=*&q=of-the-day')
     breakPod(simulator, 'payments', 'of-the-day')
     const row = page.locator('[data-index]').filter({ hasText: 'of-the-day' })
@@ -98,11 +86,11 @@ describeInBrowser('The portal of a gateway whose cluster another one holds', (br
     await page.goto('/kinds/pods?cluster=*&q=of-the-day')
     await row.first().waitFor()
     await end()
-    expect(new Set(Object.values(await holders()))).toEqual(new Set([`http://127.0.0.1:${port}`]))
+    expect(new Set(Object.values(await agreedHolders([here])))).toEqual(new Set([here.address]))
     breakPod(simulator, 'payments', 'of-the-day-after')
     await row.filter({ hasText: 'of-the-day-after' }).waitFor()
     await page.goto('/?cluster=*')
-    await problems.getByRole('link', { name: 'payments/of-the-morning' }).waitFor()
+    await problems.getByRole('link', { name: 'payments/of-the-morning', exact: true }).waitFor()
     expect(opened.problems).toEqual([])
   }, 300_000)
 })

@@ -13,7 +13,7 @@ import {
 } from './fleet-processes.ts'
 
 const count = 8
-const waiting = { timeout: 45_000, interval: 200 }
+const waiting = { timeout: 60_000, interval: 200 }
 const everything: User = 'root'
 
 /** Root may read everything; ann all of the odd clusters and a namespace of the even ones; ben some of three clusters. */

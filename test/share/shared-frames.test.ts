@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { podOf, podsPath } from '../archive/restarted-gateway.ts'
 import { created } from '../gateway/created.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
+import { agreedHolders } from './settled-holders.ts'
 import { holdersBy, SharedGateways, type SharingGateway } from './shared-gateways.ts'
 
 const wait = { timeout: 60_000, interval: 100 }
@@ -67,14 +68,7 @@ describe('subscriptions over clusters that gateways share', () => {
   it('go on from a list over them', async () => {
     const [asked] = gateways
     // A token of clusters that go to another gateway meanwhile begins anew.
-    let before = ''
-    const stay = async (): Promise<boolean> => {
-      const now = JSON.stringify(await holdersBy(asked!))
-      const areSame = now === before && !now.includes('null')
-      before = now
-      return areSame
-    }
-    await expect.poll(stay, { ...wait, interval: 3_000 }).toBe(true)
+    await agreedHolders([asked!])
     const { pods } = await asked!.data(`{ pods(clusters: ["*"]) { resumeToken } }`)
     const frames: Fields[] = []
     const leave = asked!.connect().subscribe<Fields>(

@@ -146,7 +146,9 @@ describe('a session that begins at one of the gateways that share clusters', nee
     await expect.poll(() => heldBy(other, cookie), patience).toBeDefined()
     const asked = aboutOne(await heldBy(other, cookie))
     expect(await ask(here, asked, cookie)).toMatchObject(refused)
-    expect(here.log.join('\n')).toContain('does not accept the credentials of a caller')
+    expect(here.log.join('\n')).toContain(
+      'refuses the credentials of a caller, which this gateway accepts',
+    )
   })
 
   it('needs secrets that all of them know', async () => {

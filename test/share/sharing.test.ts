@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createGateway } from 'informerql'
 import { podOf, podsPath } from '../archive/restarted-gateway.ts'
@@ -5,9 +6,8 @@ import { created } from '../gateway/created.ts'
 import { type Held, resume } from '../gateway/resumed-subscription.ts'
 import { type ServedGateway } from '../support/gateway.ts'
 import { needsPostgres } from '../support/postgres.ts'
+import { agreedHolders, type Holders } from './settled-holders.ts'
 import { holdersBy, SharedGateways, type SharingGateway } from './shared-gateways.ts'
-
-type Holders = Readonly<Record<string, string | null>>
 
 // A question to all waits for a gateway that stands still until it counts as gone.
 const patience = { timeout: 120_000, interval: 200 }
@@ -26,32 +26,17 @@ describe('gateways that share clusters', needsPostgres, () => {
     await shared[Symbol.asyncDispose]()
   })
 
-  /**
-   * Waits until all gateways agree for a while that each cluster is held by one of these, and each of these holds one.
-   * `wanted`: until it is as it was.
-   */
+  /** Waits until each cluster is held by one of these, and each of these holds one. `wanted`: until it is as it was. */
   async function settled(
-    gateways: readonly Pick<ServedGateway, 'url'>[],
-    addresses: readonly string[],
+    gateways: readonly Pick<SharingGateway, 'url' | 'address'>[],
     wanted?: Holders,
   ): Promise<Holders> {
-    let agreed: Holders = {}
-    let times = 0
-    // They move one after the other.
-    const timesAlike = async (): Promise<number> => {
-      const [first = {}, ...others] = await Promise.all(gateways.map(holdersBy))
-      const is = JSON.stringify(first)
-      const among = [...new Set(Object.values(first).map(String))].toSorted()
-      const areAll =
-        others.every((one) => JSON.stringify(one) === is) &&
-        JSON.stringify(among) === JSON.stringify([...addresses].toSorted()) &&
-        is === JSON.stringify(wanted ?? first)
-      times = areAll && is === JSON.stringify(agreed) ? times + 1 : 0
-      agreed = first
-      return times
-    }
-    await expect.poll(timesAlike, patience).toBeGreaterThan(8)
-    return agreed
+    const addresses = gateways.map(({ address }) => address).toSorted()
+    return await agreedHolders(gateways, (held) => {
+      const holders = [...new Set(Object.values(held).map(String))].toSorted()
+      if (holders.join(' ') !== addresses.join(' ')) return false
+      return wanted === undefined || isDeepStrictEqual(held, wanted)
+    })
   }
 
   const pods = async (gateway: ServedGateway, cluster: string): Promise<readonly string[]> => {
@@ -74,12 +59,12 @@ describe('gateways that share clusters', needsPostgres, () => {
   }
 
   it('one gateway holds all clusters; what joins and leaves moves only what must move', async () => {
-    const alone = await settled([a], [a.address])
+    const alone = await settled([a])
     expect(Object.keys(alone)).toEqual(shared.names)
     await heldRightly([a], alone)
 
     const b = await shared.serve()
-    const two = await settled([a, b], [a.address, b.address])
+    const two = await settled([a, b])
     await heldRightly([a, b], two)
 
     const c = await shared.serve()
@@ -99,9 +84,9 @@ describe('gateways that share clusters', needsPostgres, () => {
 
     // A clean stop: at once.
     await c[Symbol.asyncDispose]()
-    expect(await settled([a, b], [a.address, b.address], two)).toEqual(two)
+    expect(await settled([a, b], two)).toEqual(two)
     await b[Symbol.asyncDispose]()
-    expect(await settled([a], [a.address])).toEqual(alone)
+    expect(await settled([a])).toEqual(alone)
     await heldRightly([a], alone)
     expect(a.log.join('\n')).toContain(`the gateway ${b.address} is gone`)
   }, 240_000)
@@ -114,7 +99,7 @@ describe('gateways that share clusters', needsPostgres, () => {
     const writers = () =>
       sql(`SELECT COUNT(DISTINCT holder) FROM holders
            WHERE until > EXTRACT(EPOCH FROM clock_timestamp()) * 1000`)
-    await settled([a], [a.address])
+    await settled([a])
     await expect.poll(() => sql('SELECT COUNT(*) FROM kinds WHERE begins > 0'), patience).toBe('10')
     const gaps = sql('SELECT COUNT(*) FROM gaps')
     const made: string[] = []
@@ -144,11 +129,11 @@ describe('gateways that share clusters', needsPostgres, () => {
 
   it('what a killed gateway held is taken over, also in the archive', async () => {
     const { program, address, url } = await shared.program()
-    const two = await settled([a, { url }], [a.address, address])
+    const two = await settled([a, { address, url }])
     const [moved = ''] = shared.names.filter((name) => two[name] === address)
     program.signal('SIGKILL')
     await program.ended
-    await settled([a], [a.address])
+    await settled([a])
     expect(await pods(a, moved)).toContain(`pod-of-${moved}`)
     const writers = (): string =>
       shared.postgres.sql(
@@ -160,7 +145,7 @@ describe('gateways that share clusters', needsPostgres, () => {
 
   it('a gateway that is to end hands its clusters over before it does', async () => {
     const { program, address, url } = await shared.program()
-    await settled([a, { url }], [a.address, address])
+    await settled([a, { address, url }])
     program.signal('SIGTERM')
     await program.ended
     expect(new Set(Object.values(await holdersBy(a)))).toEqual(new Set([a.address]))
@@ -168,19 +153,19 @@ describe('gateways that share clusters', needsPostgres, () => {
 
   it('a gateway that stood still no longer holds what others have taken over, and joins again', async () => {
     const { program, address, url } = await shared.program()
-    const two = await settled([a, { url }], [a.address, address])
+    const two = await settled([a, { address, url }])
     program.signal('SIGSTOP')
-    await settled([a], [a.address])
+    await settled([a])
     program.signal('SIGCONT')
     // They agree again: first that all is with the other one, then as before.
-    expect(await settled([a, { url }], [a.address, address], two)).toEqual(two)
+    expect(await settled([a, { address, url }], two)).toEqual(two)
     program.signal('SIGTERM')
     await program.ended
   }, 240_000)
 
   it('a resume token is honoured by the gateway that has taken its cluster over', async () => {
     const b = await shared.serve()
-    const two = await settled([a, b], [a.address, b.address])
+    const two = await settled([a, b])
     const [name = ''] = shared.names.filter((one) => two[one] === b.address)
     const simulator = shared.simulators[shared.names.indexOf(name)]
     if (simulator === undefined) throw new Error(`no cluster ${name}`)
@@ -199,7 +184,7 @@ describe('gateways that share clusters', needsPostgres, () => {
     const leaving = b[Symbol.asyncDispose]()
     await created(simulator, podsPath, podOf('missed'))
     await leaving
-    await settled([a], [a.address])
+    await settled([a])
     const after = resume(a.connect(), asked, stood)
     await after.until((held) => has(held, 'missed'))
     after.leave()
@@ -211,7 +196,7 @@ describe('gateways that share clusters', needsPostgres, () => {
 
   it('while Postgres is away everything stays as it was, and afterwards all is whole', async () => {
     const b = await shared.serve()
-    const two = await settled([a, b], [a.address, b.address])
+    const two = await settled([a, b])
     const logged = [a.log.length, b.log.length] as const
     await shared.postgres.stop()
     // Longer than the rows of the gateways last.
@@ -221,7 +206,7 @@ describe('gateways that share clusters', needsPostgres, () => {
     await heldRightly([a, b], two)
     await shared.postgres.start()
     await new Promise((resolve) => setTimeout(resolve, 12_000))
-    expect(await settled([a, b], [a.address, b.address], two)).toEqual(two)
+    expect(await settled([a, b], two)).toEqual(two)
     const logs = [...a.log.slice(logged[0]), ...b.log.slice(logged[1])].join('\n')
     expect(logs).not.toContain('is gone')
     const c = await shared.serve()

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
 import { type GraphQLAnswer, serveGateway } from '../support/gateway.ts'
 import { needsPostgres } from '../support/postgres.ts'
-import { settledHolders } from './settled-holders.ts'
+import { heldAt, sharedBetween } from './settled-holders.ts'
 import { freePort, holdersBy, SharedGateways, type SharingGateway } from './shared-gateways.ts'
 
 const patience = { timeout: 60_000, interval: 200 }
@@ -29,30 +29,29 @@ describe('a gateway that says no more, but that it lives', needsPostgres, () => 
 
   const serveThere = async (): Promise<SharingGateway> => {
     const port = await freePort()
-    proxy = await startCutProxy(port)
-    const address = `http://127.0.0.1:${proxy.port}`
+    const between = await startCutProxy(port)
+    proxy = between
+    const address = `http://127.0.0.1:${between.port}`
     const options = { ...shared.options, share: { address }, limits }
-    return { ...(await serveGateway(options, { port })), address }
+    const gateway = await serveGateway(options, { port })
+    const end = async (): Promise<void> => {
+      await gateway[Symbol.asyncDispose]()
+      await between[Symbol.asyncDispose]()
+    }
+    return { ...gateway, address, [Symbol.asyncDispose]: end }
   }
 
   beforeAll(async () => {
     shared = await SharedGateways.start(count)
     here = await shared.serve({ limits })
-    let held: Readonly<Record<string, string>> | undefined
-    while (held === undefined) {
-      there = await serveThere()
-      held = await settledHolders([here, there])
-      if (held !== undefined) break
-      await there[Symbol.asyncDispose]()
-      await proxy[Symbol.asyncDispose]()
-    }
-    far = Object.entries(held).flatMap(([name, at]) => (at === there.address ? [name] : []))
+    const between = await sharedBetween(here, serveThere)
+    there = between.there
+    far = heldAt(there, between.held)
   }, 240_000)
 
   afterAll(async () => {
     proxy.flow()
     await there[Symbol.asyncDispose]()
-    await proxy[Symbol.asyncDispose]()
     await shared[Symbol.asyncDispose]()
   })
 
@@ -98,8 +97,7 @@ describe('a gateway that is stopped as a process', needsPostgres, () => {
     await using shared = await SharedGateways.start(count)
     const here = await shared.serve({ limits })
     const { program, address } = await shared.program()
-    const held = async (): Promise<readonly string[]> =>
-      Object.entries(await holdersBy(here)).flatMap(([name, at]) => (at === address ? [name] : []))
+    const held = async (): Promise<readonly string[]> => heldAt({ address }, await holdersBy(here))
     await expect.poll(held, patience).not.toEqual([])
     await expect.poll(() => here.query(all), patience).toEqual({ data: whole })
     program.signal('SIGSTOP')

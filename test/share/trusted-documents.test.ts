@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GraphQLAnswer, serveGateway } from '../support/gateway.ts'
 import { needsPostgres } from '../support/postgres.ts'
-import { settledHolders } from './settled-holders.ts'
+import { sharedBetween } from './settled-holders.ts'
 import { freePort, SharedGateways, type SharingGateway } from './shared-gateways.ts'
 
 const all = '{ pods(clusters: ["*"]) { totalCount incomplete { code } } }'
@@ -30,13 +30,7 @@ describe('gateways that share clusters and know only trusted documents', needsPo
     const file = join(folder, 'documents.json')
     await writeFile(file, JSON.stringify({ all, holders }))
     here = stack.use(await serve(file))
-    let held: unknown
-    while (held === undefined) {
-      there = await serve(file)
-      held = await settledHolders([here, there])
-      if (held === undefined) await there[Symbol.asyncDispose]()
-    }
-    stack.use(there)
+    there = stack.use((await sharedBetween(here, () => serve(file))).there)
   }, 240_000)
 
   afterAll(async () => {
