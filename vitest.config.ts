@@ -20,7 +20,7 @@ export default defineConfig({
     globalSetup: ['test/generated-files.ts'],
     // A machine that is busy with other things must not fail what is merely late.
     testTimeout: 180_000,
-    expect: { poll: { timeout: 25_000 } },
+    expect: { poll: { timeout: 60_000 } },
     hookTimeout: 180_000,
     // One more than CI has cores: many tests wait for something most of their time.
     maxWorkers: 3,

@@ -56,7 +56,7 @@ describe('The kinds of a cluster', () => {
     const state = async () =>
       (await served.query(who, '{ gatewayClusters { permissions { state } } }')).data
         .gatewayClusters[0].permissions.state
-    await expect.poll(state, { timeout: 20_000 }).toBe('FOLLOWING')
+    await expect.poll(state).toBe('FOLLOWING')
     await served.query(who, '{ viewer { namespaces } }')
   }
 

@@ -4,7 +4,7 @@ import { caller, type Caller, serveViewers, type ViewedGateway } from '../suppor
 import { reads, type SmallWorld, startSmallWorld } from './small-world.ts'
 
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
-const wait = { timeout: 20_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 
 let worlds: readonly [SmallWorld, SmallWorld]
 let served: ViewedGateway

@@ -3,7 +3,7 @@ import type { Fields } from '../gateway/test-cluster.ts'
 import { caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
 import { reads, type SmallWorld, startSmallWorld } from './small-world.ts'
 
-const wait = { timeout: 20_000, interval: 20 }
+const wait = { timeout: 60_000, interval: 20 }
 const alice = caller('alice')
 
 it('an Event with the UID of an object that its readers may not list tells them nothing of it', async () => {

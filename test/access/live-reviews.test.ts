@@ -9,7 +9,7 @@ import { reads, type SmallWorld, startSmallWorld } from './small-world.ts'
 
 const group = 'rbac.authorization.k8s.io'
 const rbac = `/apis/${group}/v1`
-const wait = { timeout: 30_000 }
+const wait = { timeout: 60_000 }
 
 let world: SmallWorld
 let counted: CountedServer

@@ -98,11 +98,11 @@ describeSmallWorld('A relation to one object that the row names', (world) => {
       },
     )
     const touched = () => rows.at(-1)?.object.replicaSet.metadata
-    await expect.poll(touched, { timeout: 15_000 }).toEqual({ name: 'shop-1', annotation: null })
+    await expect.poll(touched).toEqual({ name: 'shop-1', annotation: null })
     await world().patch('/apis/apps/v1/namespaces/one/replicasets/shop-1', {
       metadata: { annotations: { touched: 'yes' } },
     })
-    await expect.poll(touched, { timeout: 15_000 }).toEqual({ name: 'shop-1', annotation: 'yes' })
+    await expect.poll(touched).toEqual({ name: 'shop-1', annotation: 'yes' })
     expect(refusals).toEqual([])
     leave()
   })

@@ -97,6 +97,6 @@ describe('Before the namespaces of a cluster are known', () => {
     expect(named.data).toEqual({ pods: { totalCount: 1 } })
     await world.remove('/simulator/faults')
     const seen = async () => (await served.query(ann, '{ pods { totalCount } }')).data
-    await expect.poll(seen, { timeout: 10_000 }).toEqual({ pods: { totalCount: 1 } })
+    await expect.poll(seen).toEqual({ pods: { totalCount: 1 } })
   })
 })

@@ -16,7 +16,7 @@ import { RandomRbac } from './random-rbac.ts'
 const seeds = Number(process.env['PAST_SEEDS'] ?? 1)
 const worldsEach = 2
 
-const wait = { timeout: 20_000, interval: 20 }
+const wait = { timeout: 60_000, interval: 20 }
 const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
 interface PastKind {

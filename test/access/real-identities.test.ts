@@ -130,7 +130,7 @@ describe.skipIf(!isThere)('who asks is the same to the gateway as to a real API 
 
     await plane.request(`${accounts}/robot`, { method: 'DELETE' })
     await expect
-      .poll(async () => knownHere(gateway, token), { timeout: 25_000, interval: 500 })
+      .poll(async () => knownHere(gateway, token), { timeout: 60_000, interval: 500 })
       .toBeUndefined()
   })
 
@@ -180,7 +180,7 @@ describe.skipIf(!isThere)('who asks is the same to the gateway as to a real API 
     const door = '{ secrets(namespace: "default") { nodes { metadata { name } data type } } }'
     const metadata = { name: 'door' }
     const whole = { data: { secrets: { nodes: [{ metadata, data, type }] } } }
-    await expect.poll(() => ann?.query(door), { timeout: 45_000 }).toEqual(whole)
+    await expect.poll(() => ann?.query(door)).toEqual(whole)
     expect(ann && (await firstAnswer(ann.connect(), door))).toEqual(whole)
     const refused = await bob?.query(door)
     expect(refused?.data.secrets.nodes).toEqual([{ metadata, data: null, type: null }])

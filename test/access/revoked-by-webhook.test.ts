@@ -6,7 +6,7 @@ import { startCountedServer } from './counted-server.ts'
 
 const reviews = '/subjectaccessreviews'
 const allowMs = 1_500
-const wait = { timeout: 20_000 }
+const wait = { timeout: 60_000 }
 
 it('what a webhook takes back ends a subscription with rows of its own when the answer is too old, although others have asked since it began', async () => {
   await using simulator = await startSimulator()

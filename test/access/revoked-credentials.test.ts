@@ -16,7 +16,7 @@ import { freePort } from '../support/service-proxy.ts'
 const own = { token: 'the-gateway-itself', user: 'gateway', uid: 'u-0', groups: ['system:masters'] }
 const ann = { token: 'a-secret-of-ann', user: 'ann', uid: 'u-1', groups: ['system:masters'] }
 /** Longer than the gateway uses a token before it looks at its file again. */
-const wait = { timeout: 30_000 }
+const wait = { timeout: 60_000 }
 
 let folder: string
 beforeAll(async () => {

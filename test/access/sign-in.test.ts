@@ -14,7 +14,7 @@ import {
 } from './sign-in-provider.ts'
 import { Visitor } from './visitor.ts'
 
-const waiting = { timeout: 20_000 }
+const waiting = { timeout: 60_000 }
 const whoAmI = '{ viewer { username groups } }'
 const alice = { username: 'oidc:alice', groups: ['oidc:payments', 'system:authenticated'] }
 const bob = { username: 'oidc:bob', groups: ['oidc:orders', 'system:authenticated'] }

@@ -16,7 +16,7 @@ import {
 } from './sign-in-provider.ts'
 import { type Me, Visitor } from './visitor.ts'
 
-const waiting = { timeout: 20_000 }
+const waiting = { timeout: 60_000 }
 const whoAmI = '{ viewer { username } }'
 const alice = { data: { viewer: { username: 'oidc:alice' } } }
 

@@ -104,11 +104,11 @@ describeSmallWorld('The surroundings of a workload', (world) => {
         complete: () => {},
       },
     )
-    await expect.poll(() => rows.get('idle'), { timeout: 15_000 }).toEqual(['idle'])
+    await expect.poll(() => rows.get('idle')).toEqual(['idle'])
     await world().patch(service, { spec: { selector: { app: 'other' } } })
-    await expect.poll(() => rows.get('idle'), { timeout: 15_000 }).toEqual([])
+    await expect.poll(() => rows.get('idle')).toEqual([])
     await world().patch(service, { spec: { selector: { app: 'idle' } } })
-    await expect.poll(() => rows.get('idle'), { timeout: 15_000 }).toEqual(['idle'])
+    await expect.poll(() => rows.get('idle')).toEqual(['idle'])
     leave()
   })
 })

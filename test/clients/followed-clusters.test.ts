@@ -5,7 +5,7 @@ import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { type App, type AppList, apps } from './followed-clients.ts'
 import { profile, shopForTests } from './shop.ts'
 
-const waitMs = { timeout: 20_000 }
+const waitMs = { timeout: 60_000 }
 const pods = '/api/v1/namespaces/default/pods'
 
 describe.each(Object.entries(apps))('lists over clusters in the cache of %s', (_, start) => {

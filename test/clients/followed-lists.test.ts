@@ -5,7 +5,7 @@ import { type App, apps } from './followed-clients.ts'
 import { shop as namespace, shopForTests, watchConsole } from './shop.ts'
 import type { Pod } from './shop-queries.ts'
 
-const waitMs = { timeout: 10_000 }
+const waitMs = { timeout: 60_000 }
 
 /** A socket whose frames wait while its gate is closed. */
 function gated(socket: SocketClient) {

@@ -4,7 +4,7 @@ import { caller, serveViewers, tokenOf, type ViewedGateway } from '../support/vi
 import { type AppList, apps, type Filters } from './followed-clients.ts'
 import { profile, shopForTests } from './shop.ts'
 
-const waitMs = { timeout: 20_000 }
+const waitMs = { timeout: 60_000 }
 const bindings = '/apis/rbac.authorization.k8s.io/v1/namespaces/two/rolebindings'
 
 describe.each(Object.entries(apps))(

@@ -80,7 +80,7 @@ const follow = (client: Client): Following => {
 const names = ({ fold }: Following): readonly string[] =>
   [...fold.objects.values()].map(({ metadata }) => metadata.name).toSorted()
 
-const wait = { timeout: 25_000 }
+const wait = { timeout: 60_000 }
 
 describe('The client of graphql-ws', () => {
   it('connects for its first operation and closes after its last', async () => {

@@ -29,7 +29,7 @@ const pageQuery = `subscription ($kind: String!, $where: JSON, $first: Int, $ord
   }
 }`
 const compare = (a: KubernetesObject, b: KubernetesObject): number => (a.name < b.name ? -1 : 1)
-const wait = { timeout: 20_000 }
+const wait = { timeout: 60_000 }
 
 const open = shopForTests()
 const stack: (Disposable | AsyncDisposable)[] = []

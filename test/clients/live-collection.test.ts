@@ -31,7 +31,7 @@ const options = {
 const names = ({ rows }: { readonly rows: readonly Pod[] }): readonly string[] =>
   rows.map(({ metadata }) => metadata.name)
 
-const waitMs = { timeout: 20_000 }
+const waitMs = { timeout: 60_000 }
 
 /** The variables of the subscriptions that were sent through it. */
 const sent: { resumeFrom?: string }[] = []

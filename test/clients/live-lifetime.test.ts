@@ -14,7 +14,7 @@ interface Pod {
   readonly metadata: { readonly name: string }
 }
 
-const waitMs = { timeout: 20_000 }
+const waitMs = { timeout: 60_000 }
 const open = shopForTests()
 
 /** A client of the gateway that notes each subscription's `resumeFrom`, and how many are open. */

@@ -24,7 +24,7 @@ const query = `subscription ($resumeFrom: String, $first: Int) {
     changes { step index from objectId object { id metadata { name labels } } }
   }
 }`
-const waitMs = { timeout: 20_000 }
+const waitMs = { timeout: 60_000 }
 
 const shown = ({ rows, totalCount, status }: LivePageSnapshot<Pod>) =>
   [rows.map(({ metadata }) => metadata.name).join(), totalCount, status] as const

@@ -14,7 +14,7 @@ import { createProject } from './project.ts'
 import { podNames, shop, shopForTests } from './shop.ts'
 
 const open = shopForTests()
-const waitMs = { timeout: 10_000 }
+const waitMs = { timeout: 60_000 }
 
 interface Pod {
   readonly id: string

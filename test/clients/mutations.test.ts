@@ -6,7 +6,7 @@ import { createProject, type Project } from './project.ts'
 import { watchConsole } from './shop.ts'
 import { type WritingApp, writingApps } from './writing-clients.ts'
 
-const waitMs = { timeout: 15_000 }
+const waitMs = { timeout: 60_000 }
 const profile = {
   include: { kinds: ['Deployment', 'ReplicaSet', 'Pod', 'Namespace', 'Node'] },
   descriptions: false,

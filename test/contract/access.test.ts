@@ -109,7 +109,7 @@ describeContract(
           resourceAttributes: { namespace: 'default', verb: 'get', resource: 'pods' },
         }
         await expect
-          .poll(async () => (await review(server(), spec)).json.status, { timeout: 25_000 })
+          .poll(async () => (await review(server(), spec)).json.status)
           .toEqual({
             allowed: false,
             reason: `RBAC: role.${group} "none" not found`,

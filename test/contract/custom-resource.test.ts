@@ -55,7 +55,7 @@ describeContract('A custom resource', (server) => {
     path: string,
     holds: (answer: ContractAnswer) => boolean,
   ): Promise<ContractAnswer> => {
-    await expect.poll(async () => ask(server(), path), { timeout: 20_000 }).toSatisfy(holds)
+    await expect.poll(async () => ask(server(), path)).toSatisfy(holds)
     return ask(server(), path)
   }
 

@@ -129,7 +129,7 @@ describe('The metrics of a controller', () => {
       { metrics, signal: stop.signal, leaderElection: { ...lease, retryPeriodMs: 50 } },
     )
     const shows = async (text: string): Promise<void> =>
-      await expect.poll(() => metrics.text(), { timeout: 20_000 }).toContain(`\n${text}\n`)
+      await expect.poll(() => metrics.text()).toContain(`\n${text}\n`)
     await shows('controller_events_dropped_total{controller="configmap",reason="refused"} 1')
     await shows('leader_election_master_status 1')
     await shows('leader_election_slowpath_total 0')

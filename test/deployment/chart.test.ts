@@ -399,9 +399,7 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
       await create('/api/v1/namespaces', { metadata: { name: 'argocd' } })
       await create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', serviceMonitors)
       const monitors = collections['ServiceMonitor'] ?? ''
-      await expect
-        .poll(async () => (await plane().request(monitors)).status, { timeout: 30_000 })
-        .toBe(200)
+      await expect.poll(async () => (await plane().request(monitors)).status).toBe(200)
       const seen = new Set<string>()
       for (const [name, values] of Object.entries(sets)) {
         for (const manifest of await rendered(values)) {

@@ -23,8 +23,6 @@ describe('The examples of clients', () => {
     await example.printed(`pods: ${podNames.join(' ')} web-h`)
     const before = example.lines.length
     await deletePod('web-h')
-    await expect
-      .poll(() => example.lines.slice(before), { timeout: 20_000 })
-      .toContain(`pods: ${podNames.join(' ')}`)
+    await expect.poll(() => example.lines.slice(before)).toContain(`pods: ${podNames.join(' ')}`)
   })
 })

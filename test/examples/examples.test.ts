@@ -78,9 +78,7 @@ describeContract('the examples of the informer library', (server) => {
     const gadgets = '/apis/examples.test/v1/gadgets'
     const install = async (): Promise<void> => {
       await create(server(), definitions, definition)
-      await expect
-        .poll(async () => (await ask(server(), gadgets)).status, { timeout: 20_000 })
-        .toBe(200)
+      await expect.poll(async () => (await ask(server(), gadgets)).status).toBe(200)
     }
     const gadget = (name: string, size: number) => ({
       apiVersion: 'examples.test/v1',
@@ -101,9 +99,7 @@ describeContract('the examples of the informer library', (server) => {
     await ask(server(), `${gadgets}/one`, { method: 'PATCH', ...change })
     await example.printed('~ one {"size":2}')
     await ask(server(), `${definitions}/gadgets.examples.test`, { method: 'DELETE' })
-    await expect
-      .poll(async () => (await ask(server(), gadgets)).status, { timeout: 20_000 })
-      .toBe(404)
+    await expect.poll(async () => (await ask(server(), gadgets)).status).toBe(404)
     await example.printed('- one')
     await install()
     await create(server(), gadgets, gadget('two', 2))

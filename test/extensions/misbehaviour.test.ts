@@ -241,7 +241,7 @@ describe('A later definition takes the name of a type of an extension', () => {
     const properties = { teeth: { type: 'integer' } }
     await define(cluster, definitionOf('Gear', 'gears.example.com', [versionOf('v1', properties)]))
     const hasKind = (): boolean => gateway.schema.getType('GearsExampleComGearConnection') != null
-    await expect.poll(hasKind, { timeout: 30_000 }).toBe(true)
+    await expect.poll(hasKind).toBe(true)
     expect(await gateway.execute({ query: '{ box { size } }' })).toEqual({
       data: { box: { size: 1 } },
     })

@@ -8,7 +8,7 @@ const gear = definitionOf('Gear', 'hot.example.com', [
   versionOf('v1', { colour: { type: 'string' } }),
 ])
 const query = '{ hotExampleComGears { nodes { spec { colour } } } }'
-const wait = { timeout: 20_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 const definitions = { resource: 'customresourcedefinitions' }
 
 describe('types that change where it is not easily heard of', () => {

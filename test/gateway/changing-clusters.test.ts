@@ -6,7 +6,7 @@ import { created } from './created.ts'
 import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
 import { follow } from './followed-subscription.ts'
 
-const wait = { timeout: 20_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 const integer = { type: 'integer' }
 const string = { type: 'string' }
 

@@ -6,7 +6,7 @@ import { describeClusters, must } from './test-cluster.ts'
 
 const group = 'hot.example.com'
 const string = { type: 'string' }
-const wait = { timeout: 30_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 
 describeClusters(
   'the schema follows custom resource definitions while the gateway runs',

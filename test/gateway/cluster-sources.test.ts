@@ -9,7 +9,7 @@ import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
 import { type FollowedSubscription, follow } from './followed-subscription.ts'
 import { describeClusters, type Fields, kubeconfigText, must } from './test-cluster.ts'
 
-const wait = { timeout: 20_000, interval: 100 }
+const wait = { timeout: 60_000, interval: 100 }
 
 /** May do everything but read Deployments, until its credentials are rotated. */
 const before = { token: 'token-before', user: 'before', denied: ['deployments.apps'] }

@@ -237,9 +237,9 @@ describe('complete', () => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ metadata: { name: 'appears-now', labels: { [key]: 'Here' } } }),
     })
-    await expect.poll(found, { timeout: 20_000 }).toEqual(['appears-now', key, 'Here'])
+    await expect.poll(found).toEqual(['appears-now', key, 'Here'])
     await fetch(`${path}/appears-now`, { method: 'DELETE' })
-    await expect.poll(found, { timeout: 20_000 }).toEqual([])
+    await expect.poll(found).toEqual([])
   })
 
   it('inserts words that find what they say', async () => {

@@ -5,7 +5,7 @@ import { created } from './created.ts'
 import type { Fields } from './test-cluster.ts'
 import { firstAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
 
-const wait = { timeout: 20_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 const podsOf = { group: '', version: 'v1', resource: 'pods' } as const
 
 describe('What a caller is told of a cluster that is cut', () => {

@@ -28,7 +28,7 @@ describeContract('The health of a definition', (server) => {
         `{ customResourceDefinition(name: "${name}") { health { status reason message } } }`,
       )
     ).customResourceDefinition?.health
-  const wait = { timeout: 20_000 }
+  const wait = { timeout: 60_000 }
 
   it('is healthy once its kind is served', async () => {
     await expect

@@ -10,7 +10,7 @@ const pod = (name: string, text = ''): Fields => ({
   metadata: { name, namespace: 'default', annotations: { text } },
   spec: { containers: [{ name: 'main', image: 'nginx:1' }] },
 })
-const waitMs = { timeout: 20_000 }
+const waitMs = { timeout: 60_000 }
 
 /** A subscription by server-sent events; its reader can stop reading, down to the socket. */
 interface EventReader extends Disposable {

@@ -7,7 +7,7 @@ import { created } from './created.ts'
 import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
 import type { Fields } from './test-cluster.ts'
 
-const wait = { timeout: 20_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 const names = ['ap', 'eu', 'us'] as const
 
 const podFields =

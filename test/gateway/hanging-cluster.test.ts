@@ -7,7 +7,7 @@ import { created } from './created.ts'
 import type { Fields } from './test-cluster.ts'
 
 const names = ['one', 'three', 'two'] as const
-const wait = { timeout: 30_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 const every = 'clusters: ["*"]'
 const gaps = 'incomplete { cluster code }'
 

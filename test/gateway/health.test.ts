@@ -212,7 +212,7 @@ describe('the health of an object', () => {
     const query = `{ customResourceDefinition(name: "nuts.${group}") { health { status reason } } }`
     const health = async () => (await gateway.data(query)).customResourceDefinition?.health
     await created(simulator, path, definitionOf('Nut', group, [versionOf('v1', {})]))
-    const wait = { timeout: 10_000 }
+    const wait = { timeout: 60_000 }
     await expect.poll(health, wait).toEqual({ status: 'HEALTHY', reason: null })
   })
 

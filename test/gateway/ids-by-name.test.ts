@@ -6,7 +6,7 @@ import { created, sent } from './created.ts'
 import type { Fields } from './test-cluster.ts'
 
 const core = '/api/v1/namespaces/shop'
-const wait = { timeout: 20_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 const labels = { app: 'web' }
 const template = {
   metadata: { labels },

@@ -8,7 +8,7 @@ import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
 import { appliedSteps, type HeldPage } from './followed-page.ts'
 import type { Fields } from './test-cluster.ts'
 
-const wait = { timeout: 20_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 // The one name is the beginning of the other.
 const names = ['eu', 'eu-2'] as const
 

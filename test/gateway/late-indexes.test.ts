@@ -14,7 +14,7 @@ import type { Fields } from './test-cluster.ts'
 const count = 6_000
 const teams = ['red', 'green', 'blue'] as const
 const pods = { group: '', version: 'v1', resource: 'pods' }
-const wait = { timeout: 20_000, interval: 20 }
+const wait = { timeout: 60_000, interval: 20 }
 
 const podNamed = (name: string, team: string): Fields => ({
   apiVersion: 'v1',
@@ -190,7 +190,7 @@ describe(`Indexes that come while the gateway runs, seed ${runSeed}`, () => {
 
   it('one that is edited again while it is made is that of the last edit', async () => {
     await write('@index(name: "again", path: "metadata.annotations.team")')
-    await expect.poll(() => hasField('again'), { timeout: 20_000, interval: 1 }).toBe(true)
+    await expect.poll(() => hasField('again'), { timeout: 60_000, interval: 1 }).toBe(true)
     await write('@index(name: "again", path: "metadata.annotations.of")')
     await expect
       .poll(async () => {

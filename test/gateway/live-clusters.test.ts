@@ -8,7 +8,7 @@ import { FleetCluster, path } from './fleet-cluster.ts'
 import { appliedSteps, type HeldPage } from './followed-page.ts'
 import type { Fields } from './test-cluster.ts'
 
-const wait = { timeout: 20_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 const shown = 'id clusterName name json(path: "data.value")'
 
 interface Live {

@@ -10,7 +10,7 @@ import { follow, followSynced } from './followed-subscription.ts'
 import { resume } from './resumed-subscription.ts'
 import type { Fields } from './test-cluster.ts'
 
-const wait = { timeout: 20_000 }
+const wait = { timeout: 60_000 }
 const selection = 'clusterName kind name labels'
 const query = `subscription ($ids: [ID!]!, $resumeFrom: String) {
   objects(ids: $ids, resumeFrom: $resumeFrom, coalesceMs: 0) {

@@ -18,7 +18,7 @@ const pod = (name: string): object => ({
 })
 const reference = (kind: string, name: string, apiVersion = 'v1', more = ''): string =>
   `objectByRef(apiVersion: "${apiVersion}", kind: "${kind}", namespace: "default", name: "${name}"${more}, coalesceMs: 0)`
-const wait = { timeout: 20_000 }
+const wait = { timeout: 60_000 }
 
 describe('a subscription to an object of any kind', () => {
   const fresh = freshForEachTest()

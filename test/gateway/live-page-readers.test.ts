@@ -10,7 +10,7 @@ import type { Fields } from './test-cluster.ts'
 const podsOf = { group: '', version: 'v1', resource: 'pods' } as const
 const selection =
   'metadata { name namespace resourceVersion } status { phase } node { spec { unschedulable } }'
-const waitMs = { timeout: 20_000 }
+const waitMs = { timeout: 60_000 }
 const pod = (name: string, restartCount: number): Fields => ({
   metadata: { name, namespace: 'default' },
   spec: { containers: [{ name: 'main', image: 'nginx:1' }] },

@@ -90,7 +90,7 @@ describe('a live page', () => {
       // oxlint-disable-next-line no-await-in-loop -- quiet after each round
       await expect
         .poll(async () => ({ totalCount, nodes: rows, now: await gateway.data(query) }), {
-          timeout: 25_000,
+          timeout: 60_000,
         })
         .toSatisfy(({ now, ...live }: Fields) => JSON.stringify(live) === JSON.stringify(now.pods))
     }

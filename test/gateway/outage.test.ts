@@ -60,7 +60,7 @@ it('A kind that was never loaded fails at once while the API server is known to 
   await proxy.listen()
   await expect
     .poll(async () => (await gateway.query('{ services { totalCount } }')).errors, {
-      timeout: 20_000,
+      timeout: 60_000,
     })
     .toBeUndefined()
 })

@@ -10,7 +10,7 @@ import { serveGateway } from '../support/gateway.ts'
 import { caller, serveViewers } from '../support/viewed-gateway.ts'
 import { created } from './created.ts'
 
-const wait = { timeout: 20_000 }
+const wait = { timeout: 60_000 }
 
 it('A query never reads an index that has had another definition since it was compiled', async () => {
   await using simulator = await startSimulator()

@@ -213,7 +213,7 @@ describe('a cluster that another one takes the place of', () => {
     switchTo(second)
     await expect
       .poll(async () => (await gateway.query('{ stableExampleComWidgets { totalCount } }')).data, {
-        timeout: 30_000,
+        timeout: 60_000,
       })
       .toEqual({ stableExampleComWidgets: { totalCount: 0 } })
   })

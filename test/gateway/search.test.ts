@@ -173,7 +173,7 @@ describe('search', () => {
     )
     await expect
       .poll(async () => told(await search({ text, types: kinds, first: 1 }))[0], {
-        timeout: 25_000,
+        timeout: 60_000,
       })
       .not.toBe(told(behind)[0])
     const next = await search({ text, types: kinds, first: 5, after: behind.pageInfo.endCursor })

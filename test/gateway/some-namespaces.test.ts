@@ -8,7 +8,7 @@ import {
 import { caller, serveViewers } from '../support/viewed-gateway.ts'
 import { describeNamespacedAccount } from './namespaced-account.ts'
 
-const soon = { timeout: 30_000, interval: 50 }
+const soon = { timeout: 60_000, interval: 50 }
 
 /** The namespaces of the pods that a gateway answers with. */
 const namespacesOf = async (served: ServedGateway): Promise<readonly string[]> => {

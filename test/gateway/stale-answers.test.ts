@@ -8,7 +8,7 @@ import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { created } from './created.ts'
 import type { Fields } from './test-cluster.ts'
 
-const patience = { timeout: 20_000 }
+const patience = { timeout: 60_000 }
 const aMoment = expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/)
 
 /** The frames of a subscription to one field, as they arrive. */

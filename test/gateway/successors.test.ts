@@ -40,7 +40,7 @@ describe('the id of a deleted object finds no namesake, and every field that tak
         ids.successor = await podIs('again')
         return !['', ids.former].includes(ids.successor)
       },
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     )
   })
   afterAll(async () => {

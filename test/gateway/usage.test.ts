@@ -415,7 +415,7 @@ describe('Usage while metrics-server fails', () => {
     expect(errors).toMatchObject([{ extensions: { code: 'NOT_SYNCED', type: 'PodMetrics' } }])
     faults.clear()
     await expect
-      .poll(() => own.gateway.query(rows), { timeout: 15_000 })
+      .poll(() => own.gateway.query(rows))
       .toEqual({ data: { pods: { nodes: [{ name: 'a', usage: { cpu: '1' } }] } } })
   })
 

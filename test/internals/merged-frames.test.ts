@@ -7,7 +7,7 @@ import type { Fields } from '../gateway/test-cluster.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { HeldClusters, type Merged } from './held-clusters.ts'
 
-const wait = { timeout: 30_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 const names = ['a', 'b', 'c', 'd', 'e']
 
 const foldOf = ({ frames }: Merged): FrameFold<Fields> => {

@@ -312,6 +312,6 @@ describe('what is at the address of another gateway', () => {
       await patient.ask(at, { query }, nobody).catch((error: Error) => error.message)
     // Longer than a gateway may say nothing.
     setTimeout(() => waiting.resolve(), 12_000)
-    await expect.poll(answer, { timeout: 30_000 }).toBe('{"data":{}}')
+    await expect.poll(answer).toBe('{"data":{}}')
   }, 60_000)
 })

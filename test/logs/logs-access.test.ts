@@ -254,7 +254,7 @@ it('a token that is renewed is the one that the next streams are opened with', a
     },
   )
   stack.defer(leave)
-  await expect.poll(() => lines, { timeout: 20_000 }).toBeGreaterThan(10)
+  await expect.poll(() => lines).toBeGreaterThan(10)
   expect(new Set(seen)).toEqual(new Set(['Bearer token-of-cara']))
   client.prolong({ authorization: `Bearer ${renewed.token}` })
   let run = 0
@@ -265,7 +265,7 @@ it('a token that is renewed is the one that the next streams are opened with', a
         changePod(cluster.storage, 'pod-of-shop', running(run, new Date()), { in: 'shop' })
         return seen.includes(`Bearer ${renewed.token}`)
       },
-      { timeout: 20_000, interval: 500 },
+      { timeout: 60_000, interval: 500 },
     )
     .toBe(true)
 })

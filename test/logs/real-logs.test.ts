@@ -69,7 +69,7 @@ describeWithControlPlane('podLogs', (plane) => {
       subjects: [{ kind: 'ServiceAccount', namespace: 'logs', name: 'default' }],
     })
     await expect
-      .poll(async () => (await gateway.as(token).query(read)).errors, { timeout: 20_000 })
+      .poll(async () => (await gateway.as(token).query(read)).errors)
       .toMatchObject([{ extensions: { code: 'NODE_UNREACHABLE' } }])
   })
 })

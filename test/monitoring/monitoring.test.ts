@@ -115,9 +115,7 @@ describe.skipIf(why !== '')(`Prometheus over a loaded gateway${why}`, () => {
     )
     expect(selectors).toContain('up{job="informerql"}')
     for (const selector of selectors) {
-      await expect
-        .poll(async () => (await running.query(selector)).length, { timeout: 30_000 })
-        .toBe(1)
+      await expect.poll(async () => (await running.query(selector)).length).toBe(1)
     }
   })
 

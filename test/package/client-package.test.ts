@@ -136,7 +136,7 @@ describe('@informerql/client, installed from its tarball', () => {
     const url = open().gateway.url.replace('http', 'ws')
     const { stdout } = await run(process.execPath, ['program.js', url], {
       cwd: dir,
-      timeout: 20_000,
+      timeout: 60_000,
     })
     expect(stdout.trim().split(',')).toContain('web-a')
   })

@@ -8,7 +8,7 @@ import { created, sent } from '../gateway/created.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 
-export const wait = { timeout: 20_000, interval: 20 }
+export const wait = { timeout: 60_000, interval: 20 }
 
 export const core = '/api/v1/namespaces/default'
 

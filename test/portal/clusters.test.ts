@@ -249,7 +249,7 @@ describeInBrowser('The portal, when a cluster is cut off', (browser) => {
     const pods = page.getByRole('gridcell', { name: /card-gateway-/ })
     await pods.first().waitFor()
     faults?.inject({ fault: { type: 'cut' } })
-    await page.getByText(/^prod-us cannot be reached since/).waitFor({ timeout: 30_000 })
+    await page.getByText(/^prod-us cannot be reached since/).waitFor({ timeout: 60_000 })
     expect(await pods.count()).toBeGreaterThan(0)
     await opened.audit()
     await page.goto('/?cluster=prod-us')
@@ -279,7 +279,7 @@ describeInBrowser('The portal, when a cluster is cut off', (browser) => {
     const gap = page
       .getByRole('status')
       .getByText(/^prod-us cannot be reached since .*; its Pods are as last known\.$/)
-    await gap.waitFor({ timeout: 30_000 })
+    await gap.waitFor({ timeout: 60_000 })
     expect(await of('prod-us').count()).toBe(before)
     expect(await gap.getAttribute('data-wrong')).toBeNull()
     await opened.audit()

@@ -175,6 +175,8 @@ async function takePage(browser: Browser, url: string, viewer?: Viewer): Promise
 
 async function newPage(browser: Browser, url: string, viewer?: Viewer): Promise<Page> {
   const context = await browser.newContext({ reducedMotion: 'reduce', baseURL: url })
+  // A machine that is busy with other tests.
+  context.setDefaultTimeout(60_000)
   const page = await context.newPage()
   if (viewer !== undefined) {
     await page.addInitScript(

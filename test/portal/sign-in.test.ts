@@ -92,10 +92,10 @@ describeInBrowser('Signing in', (browser) => {
     const asked = (): number => provider.requests.filter((one) => one === 'POST /token').length
     const before = asked()
     // A page that is starting may leave its first subscription, and close the connection until the next.
-    await expect.poll(() => asked() - before, { timeout: 40_000, interval: 200 }).toBe(1)
+    await expect.poll(() => asked() - before, { timeout: 60_000, interval: 200 }).toBe(1)
     sent.length = 0
     // The third renewal is after the end of the first token.
-    await expect.poll(() => asked() - before, { timeout: 40_000, interval: 200 }).toBe(3)
+    await expect.poll(() => asked() - before, { timeout: 60_000, interval: 200 }).toBe(3)
     breakPod(portal.cluster, 'payments', 'renewed')
     await page.getByRole('grid').getByText('renewed').waitFor()
     expect(sent.filter((one) => /connected/.test(one))).toEqual([])

@@ -4,7 +4,7 @@ import { created, sent } from '../gateway/created.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
 import { firstAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
 
-const wait = { timeout: 20_000, interval: 20 }
+const wait = { timeout: 60_000, interval: 20 }
 const labels = { app: 'web' }
 const podSpec = { containers: [{ name: 'main', image: 'a' }] }
 const template = { metadata: { labels }, spec: podSpec }

@@ -6,7 +6,7 @@ import { serveGateway } from '../support/gateway.ts'
 
 const apps = '/apis/apps/v1/namespaces/live'
 const core = '/api/v1/namespaces/live'
-const wait = { timeout: 20_000, interval: 20 }
+const wait = { timeout: 60_000, interval: 20 }
 
 it('a problem moves with the owners of the owner of its object', async () => {
   await using simulator = await startSimulator({ bookmarkIntervalMs: 0 })

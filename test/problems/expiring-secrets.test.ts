@@ -9,7 +9,7 @@ import { describeClusters, type Fields } from '../gateway/test-cluster.ts'
 import { firstAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { caller, serveViewers } from '../support/viewed-gateway.ts'
 
-const wait = { timeout: 20_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 const day = 86_400_000
 const at = (days: number): Date => new Date(Date.now() + days * day)
 const rows = 'nodes { kind reason severity message object { name } }'

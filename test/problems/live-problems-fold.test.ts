@@ -6,7 +6,7 @@ import type { Fields } from '../gateway/test-cluster.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { scheduleSeeds, seededRandom } from '../support/random.ts'
 
-const wait = { timeout: 20_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 const row = `id cluster kind type reason severity message count ready wanted
   object { kind namespace name } objects(first: 40) { kind namespace name }`
 const afterMs = 1_500

@@ -6,7 +6,7 @@ import type { Fields } from '../gateway/test-cluster.ts'
 import { company } from '../support/company.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 
-const wait = { timeout: 20_000, interval: 20 }
+const wait = { timeout: 60_000, interval: 20 }
 
 const problem =
   'id cluster kind reason severity count object { namespace name } lastEvent { reason }'

@@ -7,7 +7,7 @@ import { company } from '../support/company.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 
 const names = ['ap', 'eu', 'us'] as const
-const wait = { timeout: 20_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 
 const row = 'id cluster kind severity reason since count object { namespace name }'
 

@@ -10,7 +10,7 @@ import { type Fields, kubeconfigText } from '../gateway/test-cluster.ts'
 import { firstAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { caller, serveViewers } from '../support/viewed-gateway.ts'
 
-const wait = { timeout: 20_000, interval: 20 }
+const wait = { timeout: 60_000, interval: 20 }
 const container = { name: 'main', image: 'a' }
 const selector = { app: 'web' }
 

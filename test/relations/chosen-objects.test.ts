@@ -49,9 +49,7 @@ describe.each(kinds)('what bindings of %s admission policies choose', (prefix) =
       metadata: { ...metadata, name: 'by-name' },
       spec: { policyName: 'limits', paramRef: { name: 'bare', namespace: 'here' } },
     })
-    await expect
-      .poll(async () => choosing('bare'), { timeout: 20_000 })
-      .toEqual(['by-absence', 'by-name'])
+    await expect.poll(async () => choosing('bare')).toEqual(['by-absence', 'by-name'])
     expect(await choosing('one')).toEqual(['by-labels'])
   })
 })

@@ -25,10 +25,8 @@ describe('relations of well-known CRDs sleep until those are installed', () => {
 
   it('they wake when the CRDs appear', async () => {
     await cluster.define([...customKinds, ...operatorKinds], customCategories)
-    await expect.poll(() => fieldsOf('Secret'), { timeout: 30_000 }).toContain('certificates')
-    await expect
-      .poll(() => fieldsOf('AutoscalingK8sIoVerticalPodAutoscaler'), { timeout: 30_000 })
-      .toContain('target')
+    await expect.poll(() => fieldsOf('Secret')).toContain('certificates')
+    await expect.poll(() => fieldsOf('AutoscalingK8sIoVerticalPodAutoscaler')).toContain('target')
     for (const [at, { objects }] of customRows.entries()) cluster.create(`custom-${at}`, objects)
   })
 
@@ -39,7 +37,7 @@ describe('relations of well-known CRDs sleep until those are installed', () => {
       for (const path of Object.keys(expected)) {
         await expect
           .poll(async () => (found[path] = await cluster.namesAt(`custom-${at}`, path)), {
-            timeout: 20_000,
+            timeout: 60_000,
           })
           .toEqual(expected[path])
       }
@@ -101,7 +99,7 @@ describe('relations of well-known CRDs sleep until those are installed', () => {
       kind: 'Namespace',
       metadata: { ...metadata, name: 'rel-unwatched', labels: { 'rel/watched': 'yes' } },
     })
-    await expect.poll(untaken, { timeout: 20_000 }).toEqual([])
+    await expect.poll(untaken).toEqual([])
   })
 
   it('row 57: a Kustomization leads to what it has applied, of kinds that are named', async () => {

@@ -143,7 +143,7 @@ describeClusters('every reference and selector, backwards', (cluster) => {
           method: 'POST',
           body: crank,
         }),
-      { timeout: 30_000, interval: 200 },
+      { timeout: 60_000, interval: 200 },
     )
     gateway = await serveGateway({ clusters: [{ name: 'one', ...cluster().selection }] })
   }, 60_000)

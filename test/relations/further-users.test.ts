@@ -8,7 +8,7 @@ import { definitionOf, definitionsPath, versionOf } from '../gateway/definitions
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 
 const configMaps = '/api/v1/namespaces/default/configmaps'
-const wait = { timeout: 20_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 
 interface Told {
   readonly names: string[]

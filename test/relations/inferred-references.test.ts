@@ -35,12 +35,8 @@ describe('row 63: references of custom kinds are inferred where that is asked fo
   afterAll(async () => cluster[Symbol.asyncDispose]())
 
   it('the kinds appear, with what is inferred of them', async () => {
-    await expect
-      .poll(() => cluster.gateway.schema.getType('RelExampleBackup'), { timeout: 30_000 })
-      .toBeDefined()
-    await expect
-      .poll(() => cluster.gateway.schema.getType('RelExampleStore'), { timeout: 30_000 })
-      .toBeDefined()
+    await expect.poll(() => cluster.gateway.schema.getType('RelExampleBackup')).toBeDefined()
+    await expect.poll(() => cluster.gateway.schema.getType('RelExampleStore')).toBeDefined()
     cluster.create('here', [
       object('v1', 'Secret', 'key'),
       object('v1', 'Secret', 'other'),

@@ -232,7 +232,7 @@ describeClusters('what uses an object of operators, as their projects install th
       kind = resources.find((one: Fields) => one.name === plural)?.kind
       return kind !== undefined
     }
-    await expect.poll(served, { timeout: 20_000, message: resource }).toBe(true)
+    await expect.poll(served, { timeout: 60_000, message: resource }).toBe(true)
     const object = { apiVersion, kind, metadata: { name, ...metadata }, ...body }
     await must(cluster(), path, { method: 'POST', body: object })
   }

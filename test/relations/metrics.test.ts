@@ -15,9 +15,7 @@ describe('row 53: what pods and nodes use is read when it is asked for', () => {
   afterAll(async () => cluster[Symbol.asyncDispose]())
 
   it('by the name of the pod or the node, and null where there is none', async () => {
-    await expect
-      .poll(() => cluster.gateway.schema.getType('NodeMetrics'), { timeout: 30_000 })
-      .toBeDefined()
+    await expect.poll(() => cluster.gateway.schema.getType('NodeMetrics')).toBeDefined()
     cluster.create('here', [
       object('v1', 'Pod', 'busy', { spec: { containers: [] } }),
       object('v1', 'Pod', 'new', { spec: { containers: [] } }),

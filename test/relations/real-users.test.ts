@@ -395,11 +395,9 @@ describeClusters('what uses an object', (cluster) => {
       metadata: { name: 'one' },
     }
     const make = () => must(cluster(), path, { method: 'POST', body: one })
-    await expect.poll(() => make().then(Boolean, () => false), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => make().then(Boolean, () => false)).toBe(true)
     const users = (name: string) => usersOf('customResourceDefinition', `${name}.users.example.com`)
-    await expect
-      .poll(() => users('gadgets'), { timeout: 20_000 })
-      .toEqual(['Gadget one apiVersion kind'])
+    await expect.poll(() => users('gadgets')).toEqual(['Gadget one apiVersion kind'])
     const { gatewayClusters } = await gateway.data(
       '{ gatewayClusters { resources { type state } } }',
     )

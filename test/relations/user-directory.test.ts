@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { object, ownedBy, RelationCluster } from './relation-cluster.ts'
 
-const wait = { timeout: 20_000, interval: 50 }
+const wait = { timeout: 60_000, interval: 50 }
 
 describe('a directory of SDL is followed while the gateway runs', () => {
   let directory: string

@@ -170,13 +170,13 @@ describeWithControlPlane(
       const { group, plural } = operatorNames(workflow)
       const path = `/apis/${group}/v1/namespaces/default/${plural}`
       const isServed = async (): Promise<number> => (await plane().request(path)).status
-      await expect.poll(isServed, { timeout: 30_000 }).toBe(200)
+      await expect.poll(isServed).toBe(200)
       const written = await write(workflow, plane())
       await using real = await serveGateway({
         clusters: [{ name: 'one', kubeconfig: plane().kubeconfigPath }],
       })
       await expect
-        .poll(() => real.gateway.schema.getType(`${typeNameOf(workflow)}Spec`), { timeout: 30_000 })
+        .poll(() => real.gateway.schema.getType(`${typeNameOf(workflow)}Spec`))
         .toBeDefined()
       expect(await expectValues(real, workflow, written)).toBe(perKind)
     }, 120_000)
@@ -247,7 +247,7 @@ describe('a definition that changes while its kind is served', () => {
       contentType: 'application/merge-patch+json',
     })
     await expect
-      .poll(async () => (await gateway.query(query)).errors?.[0], { timeout: 20_000 })
+      .poll(async () => (await gateway.query(query)).errors?.[0])
       .toMatchObject({
         message: expect.stringContaining(`${kind}SpecNamespaceSelector`),
         extensions: { hint: expect.stringContaining(`${kind}SpecNamespaceSelector was removed`) },

@@ -60,7 +60,7 @@ describe('informerql serve with an audit log that it cannot write', () => {
   const statusOf = async (url: string, path: string): Promise<number> =>
     (await fetch(new URL(path, url))).status
   const untilRefused = async (url: string): Promise<void> => {
-    await expect.poll(() => statusOf(url, '/readyz'), { timeout: 30_000 }).toBe(503)
+    await expect.poll(() => statusOf(url, '/readyz')).toBe(503)
   }
 
   it('does not start if the file cannot be opened, and says why', async () => {
@@ -108,7 +108,7 @@ describe('informerql serve with an audit log that it cannot write', () => {
       await writeFile(join(folder, 'real.log'), '')
       await symlink(join(folder, 'real.log'), join(folder, 'next'))
       await rename(join(folder, 'next'), audit)
-      await expect.poll(() => statusOf(url, '/readyz'), { timeout: 30_000 }).toBe(200)
+      await expect.poll(() => statusOf(url, '/readyz')).toBe(200)
       expect((await post(url, { query })).status).toBe(200)
       // The first answer was kept until it could be written.
       const lines = async (): Promise<readonly unknown[]> =>
@@ -117,7 +117,7 @@ describe('informerql serve with an audit log that it cannot write', () => {
           .split('\n')
           .map((line) => JSON.parse(line))
       await expect
-        .poll(lines, { timeout: 10_000 })
+        .poll(lines)
         .toEqual([
           expect.objectContaining({ event: 'query' }),
           expect.objectContaining({ event: 'query' }),
@@ -138,7 +138,7 @@ describe('informerql serve with an audit log that it cannot write', () => {
     await post(url, { query })
     await untilRefused(url)
     await rm(join(disk, 'ballast'))
-    await expect.poll(() => statusOf(url, '/readyz'), { timeout: 30_000 }).toBe(200)
+    await expect.poll(() => statusOf(url, '/readyz')).toBe(200)
     expect(await readFile(audit, 'utf8')).toContain('"event":"query"')
   })
 

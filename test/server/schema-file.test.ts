@@ -24,7 +24,7 @@ interface PlainAnswer {
 /** A GET with exactly these headers; nothing decompresses the answer. */
 async function plainGet(headers: Readonly<Record<string, string>>): Promise<PlainAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<PlainAnswer>()
-  get(url, { headers, timeout: 10_000 }, (response) => {
+  get(url, { headers, timeout: 60_000 }, (response) => {
     const { statusCode: status, headers: answered } = response
     buffer(response).then((body) => resolve({ status, headers: answered, body }), reject)
   }).on('error', reject)
@@ -95,7 +95,7 @@ describe('GET /schema.graphql', () => {
     const head = await fetch(url, { method: 'HEAD' })
     expect([head.status, await head.text(), head.headers.get('etag')]).toEqual([200, '', etag])
     await define(4)
-    await expect.poll(async () => (await fetch(url, again)).status, { timeout: 20_000 }).toBe(200)
+    await expect.poll(async () => (await fetch(url, again)).status).toBe(200)
     expect(await (await fetch(url)).text()).toContain('type Group0OperatorsExampleComOperand4 ')
   })
 

@@ -169,7 +169,7 @@ describe('of trusted documents', () => {
     expect(await byBoth(server, { documentId: 'a', variables })).toEqual([answer, answer])
     writeFileSync(file, JSON.stringify({ b: square }))
     await expect
-      .poll(async () => byWebSocket(server, { documentId: 'b' }), { timeout: 25_000 })
+      .poll(async () => byWebSocket(server, { documentId: 'b' }))
       .toEqual({ data: { square: 9 } })
     expect(await byWebSocket(server, { documentId: 'a' })).toMatchObject(refused)
   })

@@ -41,7 +41,7 @@ export const endlessBackoff = {
   resetAfterMs: 1000,
 }
 
-const deadlineMs = 20_000
+const deadlineMs = 60_000
 
 /** Polls until `test` says true. Fails at the deadline, with what was waited for. */
 export async function until(test: () => boolean, what: string | (() => string)): Promise<void> {

@@ -224,7 +224,7 @@ it('The guide’s way to register an SDK records the operations of `serve`', asy
       body: JSON.stringify({ query: 'query FromTheGuide { pods { totalCount } }' }),
     })
     await vi.waitUntil(() => said.includes("'graphql.operation.name': 'FromTheGuide'"), {
-      timeout: 30_000,
+      timeout: 60_000,
     })
   } finally {
     child.kill('SIGKILL')

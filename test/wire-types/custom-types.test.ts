@@ -294,7 +294,7 @@ describeContract('Types of custom resources', (server) => {
     const fromCluster = await types([...flags, ...sources])
     expect(fromCluster).toEqual({ code: 0, stdout: fromFile, stderr: '' })
     const published = await expect
-      .poll(() => publishedDefinition(server()), { timeout: 30_000 })
+      .poll(() => publishedDefinition(server()))
       .toBeDefined()
       .then(() => publishedDefinition(server()))
     expect(await typesOf([published])).toBe(fromFile)

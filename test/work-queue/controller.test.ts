@@ -28,7 +28,7 @@ const pathOf = (namespace: string) => `/api/v1/namespaces/${namespace}/configmap
 async function expectCount(server: ContractServer, namespace: string, pods: string): Promise<void> {
   await expect
     .poll(async (): Promise<Fields> => (await ask(server, pathOf(namespace))).json.data?.pods, {
-      timeout: 20_000,
+      timeout: 60_000,
     })
     .toBe(pods)
 }

@@ -201,7 +201,7 @@ describeAccess('the values of a Secret, where secretData is off,', (cluster, isR
     const sealed = { ...contents, immutable: true, metadata: { ...metadata, name: 'sealed' } }
     await cluster().must(`${core}/secrets`, { method: 'POST', body: sealed })
     const lookup = `secret(namespace: "${namespace}", name: "sealed")`
-    const sealedId = await vi.waitFor(() => idOf(ann, lookup), { timeout: 20_000 })
+    const sealedId = await vi.waitFor(() => idOf(ann, lookup), { timeout: 60_000 })
     const rewritten = async (password: string): Promise<unknown> => {
       const patch = { data: { password } }
       const made = await unshown(
