@@ -26,6 +26,7 @@ export {
   type GatewayErrorCode,
   type GatewayErrorExtensions,
   gatewayErrors,
+  type RefusedKind,
   type WritePrecondition,
 } from './client/gateway-errors.ts'
 export {

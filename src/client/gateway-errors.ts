@@ -89,6 +89,17 @@ export interface ErrorDetails {
   readonly type?: string
   /** After how many milliseconds the same operation may succeed. */
   readonly retryAfterMs?: number
+  /** Of a subscription to several kinds that is refused as a whole: each of them. */
+  readonly incomplete?: readonly RefusedKind[]
+}
+
+/** A kind that a subscription cannot follow, with the code and message of its own. */
+export interface RefusedKind {
+  readonly cluster: string
+  /** The name of the GraphQL type: `Pod`. */
+  readonly type: string
+  readonly code: string
+  readonly message: string
 }
 
 /** What errors of some codes have besides. An entry that stands for many errors like it has only its code. */

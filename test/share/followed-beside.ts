@@ -83,14 +83,14 @@ export const areSame = async (
     .poll(() => {
       const shown = shownOf(whole)
       const other = shownOf(shared)
-      if (shown === undefined || !like(shown)) return [query, JSON.stringify(shown)]
+      if (shown === undefined || !like(shown)) return `${query} shows ${JSON.stringify(shown)}`
       const unlike = Object.keys({ ...shown, ...other }).filter(
         (name) => JSON.stringify(shown[name]) !== JSON.stringify(other?.[name]),
       )
       const told = unlike.map((name) => {
         return `${name}: ${JSON.stringify(other?.[name])}, not ${JSON.stringify(shown[name])}`
       })
-      return unlike.length === 0 ? [] : [query, ...told]
+      return unlike.length === 0 ? '' : [query, ...told].join('\n')
     }, wait)
-    .toEqual([])
+    .toBe('')
 }

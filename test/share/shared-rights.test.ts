@@ -66,6 +66,7 @@ describe(
     const simulators: Simulator[] = []
     let shared: ServedGateway
     let whole: ServedGateway
+    let here = ''
 
     beforeAll(async () => {
       const folder = await mkdtemp(join(tmpdir(), 'informerql-rights-'))
@@ -86,8 +87,8 @@ describe(
       const archive = { url: await stack.use(await startPostgres()).database(), kinds: ['pods'] }
       for (let at = 0; at < 2; at++) {
         const port = await freePort()
-        const share = { address: `http://127.0.0.1:${port}` }
-        const options = { clusters, archive, share, ...kinds }
+        here = `http://127.0.0.1:${port}`
+        const options = { clusters, archive, share: { address: here }, ...kinds }
         shared = stack.use(await serveGateway(options, { port }, auth))
       }
     }, 240_000)
@@ -108,11 +109,15 @@ describe(
 
     it('are those of one gateway that holds all, as they are given and taken', async () => {
       const asAnn = shared.as('of-ann')
+      let beside: readonly number[] = []
       await expect
         .poll(async () => {
           const { data } = await asAnn.query('{ gatewayClusters { name holder state } }')
-          const all: readonly { holder: string | null; state: string }[] =
+          const all: readonly { name: string; holder: string | null; state: string }[] =
             data?.gatewayClusters ?? []
+          beside = all.flatMap(({ name, holder }) =>
+            name !== 'c-0' && holder !== here ? [names.indexOf(name)] : [],
+          )
           const held = all.every(({ holder, state }) => holder !== null && state === 'CONNECTED')
           return held ? new Set(all.map(({ holder }) => holder)).size : 0
         }, wait)
@@ -159,6 +164,9 @@ describe(
         await areSame(list!, (shown) => JSON.stringify(placesOf(shown)) === all)
         for (const live of others) await areSame(live)
       }
+      await check()
+      // The other gateway refuses its part as a whole.
+      for (const at of beside) for (const namespace of namespaces) toggle(at, namespace)
       await check()
       for (let step = 0; step < 4; step++) {
         for (const at of names.keys()) {

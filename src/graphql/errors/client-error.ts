@@ -34,7 +34,10 @@ export interface ClientErrorDetails {
   /** The name of the GraphQL type. A `kind` is as the Kubernetes API writes it. */
   readonly type?: string | undefined
   readonly retryAfterMs?: number | undefined
-  /** Facts of the API server about a refused write: `conflicts`, `causes`. The code that makes them bounds them. */
+  /**
+   * Facts of the API server about a refused write (`conflicts`, `causes`), or of a subscription that is refused as a whole
+   * (`incomplete`). The code that makes them bounds them.
+   */
   readonly facts?: Readonly<Record<string, unknown>> | undefined
   readonly cause?: unknown
 }
@@ -342,8 +345,13 @@ function boundedExtensions(extensions: GraphQLErrorExtensions): GraphQLErrorExte
   return same ? extensions : bounded
 }
 
-/** The structured facts of a refused write. `graphql/writes/write-errors.ts` bounds them. */
-const boundedByMaker: ReadonlySet<string> = new Set(['conflicts', 'causes', 'admission'])
+/** The facts of a refused write, which `graphql/writes/write-errors.ts` bounds, and the gaps of a subscription. */
+const boundedByMaker: ReadonlySet<string> = new Set([
+  'conflicts',
+  'causes',
+  'admission',
+  'incomplete',
+])
 
 /** Returns a short value unchanged, and a long one as a shortened text. */
 function boundedValue(value: unknown, maxLength: number): unknown {

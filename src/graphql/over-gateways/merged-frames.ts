@@ -24,6 +24,7 @@ import { pageSizeOf } from '../../query/page/page.ts'
 import {
   boundedFormatted,
   ClientError,
+  type ClientErrorCode,
   frameErrors,
   isLostCluster,
 } from '../errors/client-error.ts'
@@ -42,7 +43,7 @@ import { encodeMergedToken, partsToResume } from './merged-token.ts'
 import type { FollowHolder, RoutedOperation } from './over-gateways.ts'
 import type { PeerRequest } from './peers.ts'
 import { type Holder, type RoutedField, routedFields } from './routes.ts'
-import { failureOf, gapsOf, Part, type PresentHolder } from './merged-part.ts'
+import { failureOf, gapsOf, Part, type PresentHolder, type Refusal } from './merged-part.ts'
 
 /** A subscription over clusters. */
 export interface MergedSubscription {
@@ -377,11 +378,14 @@ class MergedFrames extends FrameStream implements ByteHolder {
     timer.unref()
   }
 
-  #lost(part: Part, failure: ClientError): void {
+  #lost(part: Part, failure: ClientError, refusals: readonly Refusal[] = []): void {
     part.failure = failure
+    part.refusals = refusals
     part.lostSince ??= new Date().toISOString()
-    const { code, message, type } = failure
-    const errors = part.clusters.map((cluster) => new ClientError(code, message, { cluster, type }))
+    const errors = gapsOf(part).map(
+      ({ cluster, type, code, message }) =>
+        new ClientError(code as ClientErrorCode, message, { cluster, type: type ?? undefined }),
+    )
     this.#errors.push(...frameErrors(errors, this.#field.key))
     this.#ready()
   }
@@ -389,7 +393,7 @@ class MergedFrames extends FrameStream implements ByteHolder {
   /** A part has ended with errors: for now, or for the whole subscription. */
   #failed(part: Part, errors: readonly unknown[]): void {
     const [error] = errors
-    const { code, message, type, retryAfterMs, argument } = failureOf(error)
+    const { code, message, type, retryAfterMs, argument, refusals } = failureOf(error)
     part.close()
     const isPassing =
       retryAfterMs !== undefined ||
@@ -406,10 +410,10 @@ class MergedFrames extends FrameStream implements ByteHolder {
       if (!part.isNew && !this.#content.takesResets) return this.#restart()
       this.#content.removed(part.clusters, 'HIDDEN')
     }
-    const isFirst = part.failure === undefined
     part.from = this.#content.isResumable && !part.isRefused ? part.token : ''
     part.isSuccessor = true
-    if (isFirst) this.#lost(part, new ClientError(code as 'FORBIDDEN', message, { type }))
+    if (part.failure?.code !== code)
+      this.#lost(part, new ClientError(code as ClientErrorCode, message, { type }), refusals)
     const { tries } = part
     part.timer = setTimeout(
       () => {

@@ -13,6 +13,9 @@ import type { Holder } from './routes.ts'
 /** Who holds a cluster at present; `null`: no gateway. */
 export type PresentHolder = Holder | null
 
+/** What is refused of a cluster, as the error of its holder names it. */
+export type Refusal = Pick<ClusterGap, 'cluster' | 'type' | 'code' | 'message'>
+
 export class Part {
   readonly clusters: readonly string[]
   readonly holder: PresentHolder
@@ -40,6 +43,8 @@ export class Part {
   isOver = false
   failure: ClientError | undefined
   isRefused = false
+  /** Each of the kinds that are refused, where they are several. */
+  refusals: readonly Refusal[] = []
   lostSince: string | null = null
   gaps: readonly ClusterGap[] = []
   visible: Visibility = 'ALL'
@@ -79,6 +84,7 @@ export class Part {
 export function gapsOf({
   clusters,
   failure,
+  refusals,
   lostSince,
   isSynced,
   isLate,
@@ -87,8 +93,13 @@ export function gapsOf({
   const none = { type: null, from: null, to: null }
   if (failure !== undefined) {
     const { code, message, type = null } = failure
-    const since = isLostCluster(code) ? lostSince : null
-    return clusters.map((cluster) => ({ ...none, cluster, type, code, message, since }))
+    const all =
+      refusals.length > 0 ? refusals : clusters.map((cluster) => ({ cluster, type, code, message }))
+    return all.map((gap) => ({
+      ...none,
+      ...gap,
+      since: isLostCluster(gap.code) ? lostSince : null,
+    }))
   }
   if (isSynced || !isLate) return gaps
   const message = 'the gateway that holds the cluster has not answered yet'
@@ -101,16 +112,18 @@ export function failureOf(error: unknown): {
   readonly type: string | undefined
   readonly retryAfterMs: number | undefined
   readonly argument: unknown
+  readonly refusals: readonly Refusal[]
 } {
   const { message, extensions } = clientErrorOf(
     error instanceof GraphQLError ? error : locatedError(error, undefined),
   )
-  const { code, type, retryAfterMs, argument } = extensions
+  const { code, type, retryAfterMs, argument, incomplete } = extensions
   return {
     code: typeof code === 'string' ? code : 'INTERNAL',
     message,
     type: typeof type === 'string' ? type : undefined,
     retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : undefined,
     argument,
+    refusals: Array.isArray(incomplete) ? (incomplete as readonly Refusal[]) : [],
   }
 }

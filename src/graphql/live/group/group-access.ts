@@ -187,7 +187,8 @@ export interface AccessRequest {
 
 /**
  * The access of a viewer to lists, with reviews where it is unknown; full access without a viewer. Some of several lists
- * may be refused. Rejects with a `ClientError` if all are refused.
+ * may be refused. Rejects with a `ClientError` if all are refused; if they are of several kinds, `incomplete` among its facts
+ * names each.
  */
 export async function resolveGroupAccess(
   access: ViewerAccess | undefined,
@@ -200,7 +201,19 @@ export async function resolveGroupAccess(
   // `problems` looks where the viewer may look, even if that is nowhere.
   const isLenient = requests.some(({ wanted }) => wanted.list.problems !== undefined)
   if (first === undefined || errors.length < lists.length || isLenient) return resolved
-  throw errors.find((error) => isPassing(error)) ?? first
+  const told = errors.find((error) => isPassing(error)) ?? first
+  const { code, message, cluster, type, retryAfterMs, hint } = told
+  if (errors.every((error) => error.type === type)) throw told
+  const incomplete = errors.map((error) => ({
+    cluster: error.cluster,
+    type: error.type,
+    code: error.code,
+    message: error.message,
+  }))
+  throw new ClientError(code, message, {
+    ...{ cluster, type, retryAfterMs, hint, cause: told },
+    facts: { incomplete },
+  })
 }
 
 /** The access that most of some viewers have to lists, with the error of each list that is refused. */
