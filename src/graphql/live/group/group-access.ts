@@ -210,10 +210,8 @@ export async function resolveGroupAccess(
     code: error.code,
     message: error.message,
   }))
-  throw new ClientError(code, message, {
-    ...{ cluster, type, retryAfterMs, hint, cause: told },
-    facts: { incomplete },
-  })
+  const facts = { incomplete }
+  throw new ClientError(code, message, { cluster, type, retryAfterMs, hint, facts, cause: told })
 }
 
 /** The access that most of some viewers have to lists, with the error of each list that is refused. */
