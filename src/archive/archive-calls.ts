@@ -308,7 +308,8 @@ export interface SharedClusters {
   readonly members: readonly {
     readonly address: string
     readonly instance: string
-    readonly isLiving: boolean
+    /** For how long its row says that it lives; less than 0: its row is over. */
+    readonly remainingMs: number
     readonly isLeaving: boolean
   }[]
   /** By cluster, the address of the gateway that serves it, or served it when it lived. */

@@ -1,7 +1,7 @@
 /*
  * Which of the clusters this gateway holds, where gateways share them by the Postgres of their archive.
  *
- * Each gateway has a row that it prolongs every two seconds, and reads the rows of the others meanwhile. Of the gateways that
+ * Each gateway has a row that it prolongs again and again, and reads the rows of the others meanwhile. Of the gateways that
  * live, rendezvous hashing says which one should hold a cluster: so joining and leaving move only what must move. A second
  * row says which one serves the cluster now. The gateway that should hold it makes it a cluster of its own first: it
  * connects, and takes the objects from the archive, while the former holder goes on answering. When it is loaded, it takes
@@ -58,11 +58,11 @@ export interface SharingParts {
   readonly changed: () => void
 }
 
-const beatMs = 2_000
+const beatMs = 1_500
 /** While clusters are being taken over. */
 const takeMs = 250
 /** How long a gateway counts as living after its row is over, if Postgres was away: the time of a row, and a beat. */
-const graceMs = 9_000
+const graceMs = 7_500
 /** How long the former holder of a cluster is waited with until the caches of the next one are loaded. */
 const loadDeadlineMs = 60_000
 /** How long the former holder of a cluster still answers for it. By then, each gateway has read the rows twice. */
@@ -95,6 +95,8 @@ export class Sharing implements AsyncDisposable {
   /** Since when the rows have been read without a pause in which this gateway's own could end. */
   #contactSinceMs = 0
   #contactMs = -Infinity
+  /** When the rows are read again: no later than the first of them is over. */
+  #dueMs = -Infinity
   #isWoken = false
   #woken = Promise.withResolvers<void>()
   #first = Promise.withResolvers<void>()
@@ -210,13 +212,12 @@ export class Sharing implements AsyncDisposable {
   async #run(): Promise<void> {
     const { signal } = this.#stop
     const { archive, failures } = this.#parts
-    let beatsMs = -Infinity
     let isFirst = true
     while (!signal.aborted) {
       try {
-        if (this.#isWoken || performance.now() - beatsMs >= beatMs) {
+        if (this.#isWoken || performance.now() >= this.#dueMs) {
           this.#isWoken = false
-          beatsMs = performance.now()
+          this.#dueMs = performance.now() + beatMs
           // oxlint-disable-next-line no-await-in-loop -- one after the other
           const shared = await archive.prolongMember(this.#member)
           // The first time, it is the process before this one.
@@ -238,7 +239,8 @@ export class Sharing implements AsyncDisposable {
       }
       if (this.#isWoken) continue
       this.#woken = Promise.withResolvers()
-      const pauseMs = this.#loadingSinceMs.size > 0 ? takeMs : beatMs
+      const untilDueMs = Math.max(0, this.#dueMs - performance.now())
+      const pauseMs = this.#loadingSinceMs.size > 0 ? Math.min(takeMs, untilDueMs) : untilDueMs
       // oxlint-disable-next-line no-await-in-loop -- as above
       await Promise.race([this.#woken.promise, sleep(pauseMs, signal)])
     }
@@ -249,14 +251,19 @@ export class Sharing implements AsyncDisposable {
     const { log, changed } = this.#parts
     const nowMs = performance.now()
     this.#instances = new Map(members.map(({ address, instance }) => [address, instance]))
+    for (const { remainingMs } of members) {
+      if (remainingMs >= 0) this.#dueMs = Math.min(this.#dueMs, nowMs + remainingMs + 1)
+    }
     if (nowMs - this.#contactMs > graceMs - beatMs) this.#contactSinceMs = nowMs
     this.#contactMs = nowMs
     const isGrace = nowMs - this.#contactSinceMs < graceMs
     // If another one lives when this gateway starts, Postgres was not away.
-    const isAlone = members.every((one) => !one.isLiving || one.address === this.address)
+    const isAlone = members.every((one) => one.remainingMs < 0 || one.address === this.address)
     const isKnown = (address: string): boolean =>
       this.#holders === undefined ? isAlone : this.#living.has(address)
-    const living = members.filter((one) => one.isLiving || (isGrace && isKnown(one.address)))
+    const living = members.filter(
+      (one) => one.remainingMs >= 0 || (isGrace && isKnown(one.address)),
+    )
     const addresses = living.map(({ address }) => address).toSorted()
     const wanting = living
       .flatMap(({ address, isLeaving }) => (isLeaving ? [] : [address]))

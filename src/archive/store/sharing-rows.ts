@@ -9,7 +9,7 @@ import type { Engine } from './engine.ts'
 import { now } from './holders.ts'
 
 /** How long a gateway counts as living that says nothing more. */
-export const memberMs = 7_000
+export const memberMs = 6_000
 /** How long the row of a gateway that is gone stays, and then until another one joins. */
 const forgottenMs = 3_600_000
 
@@ -37,7 +37,7 @@ export async function prolongMember(
   }
   if (before?.['living'] !== 1 || before['leaving'] !== leaving) await engine.notify('members')
   const members = await engine.urgent(
-    `SELECT address, instance, leaving, CASE WHEN until >= ${now} THEN 1 ELSE 0 END AS living FROM members`,
+    `SELECT address, instance, leaving, until - ${now} AS remaining FROM members`,
   )
   const holders = await engine.urgent('SELECT cluster, address FROM serving')
   const isOther = before !== undefined && before['instance'] !== instance
@@ -46,7 +46,7 @@ export async function prolongMember(
     members: members.map((row) => ({
       address: String(row['address']),
       instance: String(row['instance']),
-      isLiving: row['living'] === 1,
+      remainingMs: Number(row['remaining']),
       isLeaving: row['leaving'] === 1,
     })),
     holders: holders.map((row) => [String(row['cluster']), String(row['address'])]),
