@@ -27,9 +27,39 @@ export interface SharingGateway extends ServedGateway {
   readonly address: string
 }
 
-export interface SharingProgram extends Pick<ServedGateway, 'url'> {
+export interface SharingProgram extends Pick<ServedGateway, 'url'>, AsyncDisposable {
   readonly program: ExampleProcess
   readonly address: string
+}
+
+/** A gateway as a process. `options` are those of a configuration file. */
+export async function startSharingProgram(
+  options: Pick<
+    GatewayOptions,
+    'clusters' | 'archive' | 'preload' | 'commonKinds' | 'problemKinds'
+  >,
+): Promise<SharingProgram> {
+  await using stack = new AsyncDisposableStack()
+  const folder = await mkdtemp(join(tmpdir(), 'informerql-shared-'))
+  stack.defer(() => rm(folder, { recursive: true }))
+  const config = join(folder, 'config.json')
+  const { clusters, archive, preload, commonKinds, problemKinds } = options
+  await writeFile(config, JSON.stringify({ clusters, archive, preload, commonKinds, problemKinds }))
+  const port = await freePort()
+  const address = `http://127.0.0.1:${port}`
+  const args = ['src/main.ts', 'serve', '--config', config, '--port', String(port)]
+  const program = startProgram(process.execPath, [...args, '--share-address', address], {
+    timeout: 230_000,
+  })
+  stack.use(program)
+  await program.printed('informerql answers at')
+  const parts = stack.move()
+  return {
+    program,
+    address,
+    url: `${address}/graphql`,
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  }
 }
 
 /** Gateways that share simulated clusters, `c-0` and so on, each with a pod of its own name. */
@@ -88,21 +118,7 @@ export class SharedGateways implements AsyncDisposable {
 
   /** The same as a process. */
   async program(): Promise<SharingProgram> {
-    const folder = await mkdtemp(join(tmpdir(), 'informerql-shared-'))
-    this.#stack.defer(() => rm(folder, { recursive: true }))
-    const config = join(folder, 'config.json')
-    const { clusters, archive, preload, commonKinds, problemKinds } = this.options
-    const options = { clusters, archive, preload, commonKinds, problemKinds }
-    await writeFile(config, JSON.stringify(options))
-    const port = await freePort()
-    const address = `http://127.0.0.1:${port}`
-    const args = ['src/main.ts', 'serve', '--config', config, '--port', String(port)]
-    const program = startProgram(process.execPath, [...args, '--share-address', address], {
-      timeout: 230_000,
-    })
-    this.#stack.use(program)
-    await program.printed('informerql answers at')
-    return { program, address, url: `${address}/graphql` }
+    return this.#stack.use(await startSharingProgram(this.options))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

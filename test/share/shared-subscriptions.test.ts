@@ -14,7 +14,7 @@ import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { needsPostgres, startPostgres } from '../support/postgres.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { areSame, type Followed, followedBeside, type FollowedBeside } from './followed-beside.ts'
-import { freePort, holdersBy } from './shared-gateways.ts'
+import { freePort, holdersBy, type SharingProgram, startSharingProgram } from './shared-gateways.ts'
 
 const wait = { timeout: 90_000, interval: 200 }
 const names = Array.from({ length: 8 }, (_, at) => `c-${at}`)
@@ -43,6 +43,7 @@ describe(
     const gateways: ServedGateway[] = []
     let whole: ServedGateway
     let serve: () => Promise<ServedGateway>
+    let startProgram: () => Promise<SharingProgram>
     const random = seededRandom(runSeed)
 
     beforeAll(async () => {
@@ -68,6 +69,7 @@ describe(
         const share = { address: `http://127.0.0.1:${port}` }
         return stack.use(await serveGateway({ ...options, archive, share }, { port }))
       }
+      startProgram = async () => stack.use(await startSharingProgram({ ...options, archive }))
       for (let at = 0; at < 3; at++) gateways.push(await serve())
     }, 240_000)
 
@@ -98,7 +100,7 @@ describe(
     const row = 'object { id clusterName name json(path: "status.containerStatuses") }'
     const gaps = 'incomplete { cluster type code }'
 
-    it('lead to the same, while gateways leave and come', async () => {
+    it('lead to the same, while gateways leave, come and are killed', async () => {
       const [asked, ...others] = gateways
       let last: ServedGateway | undefined
       await expect
@@ -143,12 +145,27 @@ describe(
         await expect
           .poll(() => {
             const [merged, expected] = [toldBy(past.shared), toldBy(past.whole)]
-            return [...new Set(merged).symmetricDifference(new Set(expected))]
+            return {
+              lacking: expected.filter((one) => !merged.includes(one)),
+              further: merged.filter((one) => !expected.includes(one)),
+            }
           }, wait)
-          .toEqual([])
+          .toEqual({ lacking: [], further: [] })
         await areSameLines(logs)
       }
       await check()
+      // What changes before an archive has its first list is no change to it.
+      await expect
+        .poll(() => {
+          for (const [at, { storage }] of simulators.entries()) {
+            const labels = { is: 'done', change: String((made += 1)) }
+            changePod(storage, 'done', done, { uid: `done-${names[at]}`, labels })
+          }
+          return [past.shared, past.whole].map(
+            (one) => new Set(changesOf(one).map(({ object }) => object.id)).size,
+          )
+        }, wait)
+        .toEqual([names.length, names.length])
       write(40)
       await check()
       const leaving = last![Symbol.asyncDispose]()
@@ -161,6 +178,23 @@ describe(
         write(2)
         await new Promise((resolve) => setTimeout(resolve, 200))
       }
+      await check()
+      let killed = await startProgram()
+      let tries = 1
+      await expect
+        .poll(async () => {
+          const holders = Object.values(await holdersBy(asked!))
+          if (holders.includes(killed.address)) return true
+          // Hashing may give it nothing: then another one is started, at another address.
+          if (holders.includes(null) || tries++ % 50 > 0) return false
+          await killed[Symbol.asyncDispose]()
+          killed = await startProgram()
+          return false
+        }, wait)
+        .toBe(true)
+      await check()
+      killed.program.signal('SIGKILL')
+      write(30)
       await check()
       for (const live of Object.values(lives)) {
         expect(live.shared.frames.filter(({ reset }) => reset).length).toBeLessThan(2)
