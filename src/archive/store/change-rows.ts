@@ -37,7 +37,7 @@ export async function idsWithin(
   statements: Statements,
   sinceMs: number | undefined,
   untilMs: number | undefined,
-): Promise<{ readonly oldest: number; readonly newest: number }> {
+): Promise<{ oldest: number; newest: number }> {
   let [oldest, newest] = [0, newestId]
   if (sinceMs !== undefined) {
     const [row] = await statements.rows(
@@ -64,12 +64,15 @@ export async function* changeRows(
   question: ChangesQuestion,
 ): AsyncGenerator<SqlRow | Unseen, void> {
   const { sinceMs, untilMs, before, following, limit } = question
+  const sources = sourcesOf(kinds)
   const range = await idsWithin(engine, sinceMs, untilMs)
+  // Sources are read by statements of their own. What is written meanwhile would be told of the last ones only, and whoever
+  // goes on behind it would never hear of the others.
+  if (sources.length > 1) range.newest = Math.min(range.newest, await newestOf(engine))
   const isForward = following !== undefined
   const begin = isForward
     ? Math.max(Number(following), range.oldest - 1)
     : Math.min(Number(before ?? newestId), range.newest + 1)
-  const sources = sourcesOf(kinds)
   const walk: Walk = {
     engine,
     isForward,
@@ -95,6 +98,12 @@ export async function* changeRows(
     if ('unseen' in head) return
     heads[first] = (await walks[first]?.next()) ?? { done: true, value: undefined }
   }
+}
+
+/** All changes up to this one can be read: ids grow as transactions commit. */
+async function newestOf(statements: Statements): Promise<number> {
+  const [row] = await statements.rows('SELECT MAX(id) AS id FROM changes')
+  return Number(row?.['id'] ?? 0)
 }
 
 function isSooner(id: number, other: number, isForward: boolean): boolean {
