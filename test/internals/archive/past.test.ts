@@ -2,6 +2,7 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type {
@@ -51,6 +52,46 @@ describe.each(['memory', 'postgres'])('the past in %s', (form) => {
     const found = await archive.objectAt({ ...place, resource: 'configmaps', key, at: { timeMs } })
     return found.state === 'found' ? (JSON.parse(found.text) as unknown) : found.state
   }
+
+  it('who follows several kinds hears of each change while others are written', needs, async () => {
+    const { archive } = await opened()
+    const clusters = Array.from({ length: 8 }, (_, at) => `follow-${at}`)
+    const ids: number[] = []
+    for (const cluster of clusters) {
+      const { id } = await archive.kind({ ...configMaps, cluster })
+      await archive.write(listOf(id, [{ name: 'first', version: 1 }]))
+      ids.push(id)
+    }
+    const rounds = 40
+    const written = (async () => {
+      for (let version = 2; version < rounds + 2; version++) {
+        const rest = { data: { version: String(version) } }
+        await Promise.all(
+          ids.map(async (id, at) => {
+            // One after the other, so that some are written while others are read.
+            await new Promise((resolve) => setTimeout(resolve, at))
+            await archive.write(batchOf(id, [{ name: 'first', version, rest }]))
+          }),
+        )
+      }
+    })()
+    const parts = clusters.map((cluster) => ({ ...place, cluster, resource: 'configmaps' }))
+    const told: string[] = []
+    let isWritten = false
+    void written.finally(() => (isWritten = true))
+    for (let following = '0', isLast = false; !isLast;) {
+      isLast = isWritten
+      // SQLite answers at once: the writer needs its turn.
+      await nextTurn()
+      const { changes, end = following } = await archive.changes({ parts, following, limit: 500 })
+      told.push(...changes.map(({ cluster, resourceVersion }) => `${cluster} ${resourceVersion}`))
+      following = end
+    }
+    await written
+    expect(new Set(told).size).toBe(told.length)
+    expect(told).toHaveLength(rounds * clusters.length)
+    await archive.close()
+  })
 
   it(
     'an object with 10,000 changed fields is one change that counts them, found by each of its paths',
