@@ -55,7 +55,7 @@ describe.each(['memory', 'postgres'])('the past in %s', (form) => {
 
   it('who follows several kinds hears of each change while others are written', needs, async () => {
     const { archive } = await opened()
-    const clusters = Array.from({ length: 8 }, (_, at) => `follow-${at}`)
+    const clusters = Array.from({ length: 8 }, (_, number) => `follow-${number}`)
     const ids: number[] = []
     for (const cluster of clusters) {
       const { id } = await archive.kind({ ...configMaps, cluster })
@@ -67,9 +67,9 @@ describe.each(['memory', 'postgres'])('the past in %s', (form) => {
       for (let version = 2; version < rounds + 2; version++) {
         const rest = { data: { version: String(version) } }
         await Promise.all(
-          ids.map(async (id, at) => {
+          ids.map(async (id, number) => {
             // One after the other, so that some are written while others are read.
-            await new Promise((resolve) => setTimeout(resolve, at))
+            await new Promise((resolve) => setTimeout(resolve, number))
             await archive.write(batchOf(id, [{ name: 'first', version, rest }]))
           }),
         )
