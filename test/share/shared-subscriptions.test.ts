@@ -115,13 +115,14 @@ describe(
       const both = { shared: asked!, whole }
       const lives = Object.fromEntries(
         Object.entries({
-          problems: `problems(clusters: ["*"], first: 6, orderBy: [{ count: DESC }]) { reset synced totalCount complete lookedAt counts { severity type kind count } ${gaps} changes { type objectId object { id reason cluster severity count object { name } } } }`,
           objects: `objects(ids: ${JSON.stringify(ids)}) { reset synced ${gaps} changes { type objectId ${row} } }`,
           list: `kubernetesObjects(kinds: ["Pod", "Node"], clusters: ["*"]) { reset synced ${gaps} changes { type objectId object { id clusterName name kind } } }`,
           filtered: `pods(clusters: ["*"], where: { restarts: { gt: 0 } }) { reset synced changes { type objectId ${row} } }`,
           page: `kubernetesObjectsPage(kinds: ["Pod"], clusters: ["*"], first: 12) { reset synced totalCount changes { step index from objectId object { id name kind } } }`,
           named: `objectListPage(kind: "Pod", clusters: ["*"], first: 9, orderBy: [{ name: "DESC" }]) { reset synced totalCount changes { step index from objectId object { id name } } }`,
           facets: `objectListFacets(kind: "Pod", clusters: ["*"], by: ["health", "cluster"]) { totalCount facets { by distinctCount values { value count } } }`,
+          // Last: what differs in the lists, differs here, too.
+          problems: `problems(clusters: ["*"], first: 6, orderBy: [{ count: DESC }]) { reset synced totalCount complete lookedAt counts { severity type kind count } ${gaps} changes { type objectId object { id reason cluster severity count object { name } } } }`,
         }).map(([name, text]) => [
           name,
           followedBeside(both, text.replace('(', '(coalesceMs: 10, ')),
