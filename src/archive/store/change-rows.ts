@@ -37,7 +37,7 @@ export async function idsWithin(
   statements: Statements,
   sinceMs: number | undefined,
   untilMs: number | undefined,
-): Promise<{ oldest: number; newest: number }> {
+): Promise<{ readonly oldest: number; readonly newest: number }> {
   let [oldest, newest] = [0, newestId]
   if (sinceMs !== undefined) {
     const [row] = await statements.rows(
@@ -65,19 +65,20 @@ export async function* changeRows(
 ): AsyncGenerator<SqlRow | Unseen, void> {
   const { sinceMs, untilMs, before, following, limit } = question
   const sources = sourcesOf(kinds)
-  const range = await idsWithin(engine, sinceMs, untilMs)
-  // Sources are read by statements of their own. What is written meanwhile would be told of the last ones only, and whoever
-  // goes on behind it would never hear of the others.
-  if (sources.length > 1) range.newest = Math.min(range.newest, await newestOf(engine))
+  const { oldest, newest: newestInTime } = await idsWithin(engine, sinceMs, untilMs)
+  // A statement reads one source, and the archive may write between two statements. So all sources end at the same change:
+  // a reader that continues after the newest row must have read all rows before it.
+  const isOpen = untilMs === undefined && before === undefined
+  const newest = isOpen && sources.length > 1 ? await newestOf(engine) : newestInTime
   const isForward = following !== undefined
   const begin = isForward
-    ? Math.max(Number(following), range.oldest - 1)
-    : Math.min(Number(before ?? newestId), range.newest + 1)
+    ? Math.max(Number(following), oldest - 1)
+    : Math.min(Number(before ?? newestId), newest + 1)
   const walk: Walk = {
     engine,
     isForward,
     begin,
-    end: isForward ? range.newest : range.oldest,
+    end: isForward ? newest : oldest,
     filter: sqlOf(engine, kinds, question),
     atOnce: Math.ceil((2 * limit) / sources.length) + 1,
     budget: { left: maxLookedAt },

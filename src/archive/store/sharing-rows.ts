@@ -22,8 +22,7 @@ export async function prolongMember(
 ): Promise<SharedClusters> {
   const leaving = isLeaving ? 1 : 0
   const [before] = await engine.urgent(
-    `SELECT instance, leaving, CASE WHEN until >= ${now} THEN 1 ELSE 0 END AS living
-     FROM members WHERE address = $1`,
+    `SELECT instance, leaving, until - ${now} AS remaining FROM members WHERE address = $1`,
     [address],
   )
   await engine.urgent(
@@ -32,17 +31,18 @@ export async function prolongMember(
        instance = excluded.instance, until = excluded.until, leaving = excluded.leaving`,
     [address, instance, leaving],
   )
-  if (before?.['living'] !== 1) {
+  const wasLiving = Number(before?.['remaining'] ?? -1) >= 0
+  if (!wasLiving) {
     await engine.urgent(`DELETE FROM members WHERE until < ${now} - ${forgottenMs}`)
   }
-  if (before?.['living'] !== 1 || before['leaving'] !== leaving) await engine.notify('members')
+  if (!wasLiving || before?.['leaving'] !== leaving) await engine.notify('members')
   const members = await engine.urgent(
     `SELECT address, instance, leaving, until - ${now} AS remaining FROM members`,
   )
   const holders = await engine.urgent('SELECT cluster, address FROM serving')
   const isOther = before !== undefined && before['instance'] !== instance
   return {
-    isOther: isOther && before['living'] === 1,
+    isOther: isOther && wasLiving,
     members: members.map((row) => ({
       address: String(row['address']),
       instance: String(row['instance']),
