@@ -43,7 +43,14 @@ import { encodeMergedToken, partsToResume } from './merged-token.ts'
 import type { FollowHolder, RoutedOperation } from './over-gateways.ts'
 import type { PeerRequest } from './peers.ts'
 import { type Holder, type RoutedField, routedFields } from './routes.ts'
-import { failureOf, gapsOf, Part, type PresentHolder, type Refusal } from './merged-part.ts'
+import {
+  failureOf,
+  gapsOf,
+  lostGaps,
+  Part,
+  type PresentHolder,
+  type Refusal,
+} from './merged-part.ts'
 
 /** A subscription over clusters. */
 export interface MergedSubscription {
@@ -380,9 +387,9 @@ class MergedFrames extends FrameStream implements ByteHolder {
 
   #lost(part: Part, failure: ClientError, refusals: readonly Refusal[] = []): void {
     part.failure = failure
-    part.refusals = refusals
     part.lostSince ??= new Date().toISOString()
-    const errors = gapsOf(part).map(
+    part.gaps = lostGaps(part, failure, refusals)
+    const errors = part.gaps.map(
       ({ cluster, type, code, message }) =>
         new ClientError(code as ClientErrorCode, message, { cluster, type: type ?? undefined }),
     )

@@ -7,6 +7,7 @@ import { GraphQLError, locatedError } from 'graphql'
 import { Backoff } from '../../lib/backoff.ts'
 import type { FrameStream } from '../../lib/frame-stream.ts'
 import { type ClientError, clientErrorOf, isLostCluster } from '../errors/client-error.ts'
+import { presentGap } from '../reads/places.ts'
 import type { ClusterGap, Visibility } from '../schema/gateway-types.ts'
 import type { Holder } from './routes.ts'
 
@@ -43,8 +44,6 @@ export class Part {
   isOver = false
   failure: ClientError | undefined
   isRefused = false
-  /** Each of the kinds that are refused, where they are several. */
-  refusals: readonly Refusal[] = []
   lostSince: string | null = null
   gaps: readonly ClusterGap[] = []
   visible: Visibility = 'ALL'
@@ -81,29 +80,23 @@ export class Part {
 }
 
 /** What a part lacks. */
-export function gapsOf({
-  clusters,
-  failure,
-  refusals,
-  lostSince,
-  isSynced,
-  isLate,
-  gaps,
-}: Part): readonly ClusterGap[] {
-  const none = { type: null, from: null, to: null }
-  if (failure !== undefined) {
-    const { code, message, type = null } = failure
-    const all =
-      refusals.length > 0 ? refusals : clusters.map((cluster) => ({ cluster, type, code, message }))
-    return all.map((gap) => ({
-      ...none,
-      ...gap,
-      since: isLostCluster(gap.code) ? lostSince : null,
-    }))
-  }
-  if (isSynced || !isLate) return gaps
+export function gapsOf({ clusters, failure, isSynced, isLate, gaps }: Part): readonly ClusterGap[] {
+  if (failure !== undefined || isSynced || !isLate) return gaps
   const message = 'the gateway that holds the cluster has not answered yet'
-  return clusters.map((cluster) => ({ cluster, code: 'NOT_SYNCED', message, since: null, ...none }))
+  return clusters.map((cluster) => presentGap({ cluster, code: 'NOT_SYNCED', message }))
+}
+
+/** The gaps of a part whose holder has failed. `refusals`: each kind that the holder names; none: the whole clusters. */
+export function lostGaps(
+  { clusters, lostSince }: Part,
+  { code, message, type }: ClientError,
+  refusals: readonly Refusal[],
+): readonly ClusterGap[] {
+  const all =
+    refusals.length > 0
+      ? refusals
+      : clusters.map((cluster) => ({ cluster, type: type ?? null, code, message }))
+  return all.map((gap) => presentGap({ ...gap, since: isLostCluster(gap.code) ? lostSince : null }))
 }
 
 export function failureOf(error: unknown): {

@@ -320,7 +320,7 @@ export function typesNotRead(
 }
 
 /** A gap that has nothing to do with the past. */
-function presentGap(
+export function presentGap(
   gap: Pick<ClusterGap, 'cluster' | 'code' | 'message'> & Partial<ClusterGap>,
 ): ClusterGap {
   return { type: null, since: null, from: null, to: null, ...gap }
