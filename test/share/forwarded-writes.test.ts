@@ -7,7 +7,7 @@ import { type GraphQLAnswer, serveGateway } from '../support/gateway.ts'
 import { needsPostgres } from '../support/postgres.ts'
 import { type RequestProxy, startRequestProxy } from '../support/request-proxy.ts'
 import { heldAt, sharedBetween } from './settled-holders.ts'
-import { freePort, SharedGateways, type SharingGateway } from './shared-gateways.ts'
+import { behind, freePort, SharedGateways, type SharingGateway } from './shared-gateways.ts'
 
 const patience = { timeout: 60_000, interval: 200 }
 
@@ -55,11 +55,7 @@ describe('a write about a cluster that another gateway holds', needsPostgres, ()
     const writes = { writesPerMinute: 30 }
     const options = { ...shared.options, clusters, share: { address }, allowWrites: true }
     const gateway = await serveGateway({ ...options, writes, audit }, { port })
-    const end = async (): Promise<void> => {
-      await gateway[Symbol.asyncDispose]()
-      await between?.[Symbol.asyncDispose]()
-    }
-    return { ...gateway, address, [Symbol.asyncDispose]: end }
+    return between === undefined ? { ...gateway, address } : behind(gateway, between)
   }
 
   beforeAll(async () => {

@@ -9,7 +9,7 @@ import { podOf, podsPath } from '../archive/restarted-gateway.ts'
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { heldAt, sharedBetween } from './settled-holders.ts'
-import { freePort, SharedGateways, type SharingGateway } from './shared-gateways.ts'
+import { behind, freePort, SharedGateways, type SharingGateway } from './shared-gateways.ts'
 
 const patience = { timeout: 60_000, interval: 200 }
 
@@ -53,12 +53,7 @@ describe('an operation about a cluster that another gateway holds', needsPostgre
     proxy = between
     const address = `http://127.0.0.1:${between.port}`
     const options = { ...shared.options, share: { address }, allowWrites: true }
-    const gateway = await serveGateway(options, { port })
-    const end = async (): Promise<void> => {
-      await gateway[Symbol.asyncDispose]()
-      await between[Symbol.asyncDispose]()
-    }
-    return { ...gateway, address, [Symbol.asyncDispose]: end }
+    return behind(await serveGateway(options, { port }), between)
   }
 
   beforeAll(async () => {

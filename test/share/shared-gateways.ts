@@ -32,6 +32,18 @@ export interface SharingProgram extends Pick<ServedGateway, 'url'>, AsyncDisposa
   readonly address: string
 }
 
+/** A gateway that the others reach by a proxy, which ends with it. */
+export function behind(
+  gateway: ServedGateway,
+  proxy: AsyncDisposable & { readonly port: number },
+): SharingGateway {
+  const end = async (): Promise<void> => {
+    await gateway[Symbol.asyncDispose]()
+    await proxy[Symbol.asyncDispose]()
+  }
+  return { ...gateway, address: `http://127.0.0.1:${proxy.port}`, [Symbol.asyncDispose]: end }
+}
+
 /** A gateway as a process. `options` are those of a configuration file. */
 export async function startSharingProgram(
   options: Pick<

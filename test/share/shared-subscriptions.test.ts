@@ -14,6 +14,7 @@ import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { needsPostgres, startPostgres } from '../support/postgres.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { areSame, type Followed, followedBeside, type FollowedBeside } from './followed-beside.ts'
+import { agreedHolders, heldAt } from './settled-holders.ts'
 import { freePort, holdersBy, type SharingProgram, startSharingProgram } from './shared-gateways.ts'
 
 const wait = { timeout: 90_000, interval: 200 }
@@ -181,18 +182,12 @@ describe(
       }
       await check()
       let killed = await startProgram()
-      let tries = 1
-      await expect
-        .poll(async () => {
-          const holders = Object.values(await holdersBy(asked!))
-          if (holders.includes(killed.address)) return true
-          // Hashing may give it nothing: then another one is started, at another address.
-          if (holders.includes(null) || tries++ % 50 > 0) return false
-          await killed[Symbol.asyncDispose]()
-          killed = await startProgram()
-          return false
-        }, wait)
-        .toBe(true)
+      const here = { ...asked!, address: new URL(asked!.url).origin }
+      // Hashing may give it nothing: then another one is started, at another address.
+      while (heldAt(killed, await agreedHolders([here, killed])).length === 0) {
+        await killed[Symbol.asyncDispose]()
+        killed = await startProgram()
+      }
       await check()
       killed.program.signal('SIGKILL')
       write(30)

@@ -3,7 +3,13 @@ import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
 import { type GraphQLAnswer, serveGateway } from '../support/gateway.ts'
 import { needsPostgres } from '../support/postgres.ts'
 import { heldAt, sharedBetween } from './settled-holders.ts'
-import { freePort, holdersBy, SharedGateways, type SharingGateway } from './shared-gateways.ts'
+import {
+  behind,
+  freePort,
+  holdersBy,
+  SharedGateways,
+  type SharingGateway,
+} from './shared-gateways.ts'
 
 const patience = { timeout: 60_000, interval: 200 }
 /** Longer than the tests: what waits for it fails. */
@@ -33,12 +39,7 @@ describe('a gateway that says no more, but that it lives', needsPostgres, () => 
     proxy = between
     const address = `http://127.0.0.1:${between.port}`
     const options = { ...shared.options, share: { address }, limits }
-    const gateway = await serveGateway(options, { port })
-    const end = async (): Promise<void> => {
-      await gateway[Symbol.asyncDispose]()
-      await between[Symbol.asyncDispose]()
-    }
-    return { ...gateway, address, [Symbol.asyncDispose]: end }
+    return behind(await serveGateway(options, { port }), between)
   }
 
   beforeAll(async () => {
