@@ -1,4 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { podOf, podsPath } from '../archive/restarted-gateway.ts'
+import { created, sent } from '../gateway/created.ts'
+import type { Fields } from '../gateway/test-cluster.ts'
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
 import { type GraphQLAnswer, serveGateway } from '../support/gateway.ts'
 import { needsPostgres } from '../support/postgres.ts'
@@ -89,6 +94,46 @@ describe('a gateway that says no more, but that it lives', needsPostgres, () => 
     proxy.cut()
     proxy.flow()
     await expect.poll(gaps, patience).toBe(0)
+    leave()
+  })
+
+  it('sends a live page several changes in one moment, of which the first shows nothing', async () => {
+    const coalesceMs = 400
+    const [near = '', distant = ''] = [shared.names.find((one) => !far.includes(one)), far[0]]
+    const simulatorOf = (name: string): Simulator => shared.simulators[shared.names.indexOf(name)]!
+    const label = (cluster: string, pod: string, tier: string): Promise<unknown> =>
+      sent(simulatorOf(cluster), 'PATCH', `${podsPath}/${pod}`, { metadata: { labels: { tier } } })
+    await created(simulatorOf(near), podsPath, podOf('a-shown'))
+    for (const name of ['b-first', 'c-last']) {
+      await created(simulatorOf(distant), podsPath, podOf(name))
+    }
+    const frames: Fields[] = []
+    const query = `subscription { objectListPage(kind: "Pod", clusters: ["${near}", "${distant}"],
+      first: 1, orderBy: [{ name: "ASC" }], coalesceMs: ${coalesceMs}) {
+        totalCount changes { step object { name json(path: "metadata.labels") } } } }`
+    const leave = here.connect().subscribe<Fields>(
+      { query },
+      {
+        next: ({ data }) => void frames.push(data?.objectListPage),
+        error() {},
+        complete() {},
+      },
+    )
+    const last = () => frames.at(-1)?.totalCount
+    await expect.poll(last, patience).toBe(5)
+    proxy.hang()
+    // The first change is of the first row of its holder, which is not the first of all.
+    await label(distant, 'b-first', 'changed')
+    await sleep(2 * coalesceMs)
+    await created(simulatorOf(distant), podsPath, podOf('d-more'))
+    await sleep(coalesceMs)
+    // Both arrive while the next frame waits for its time.
+    const before = frames.length
+    await label(near, 'a-shown', 'changed')
+    await expect.poll(() => frames.length, { interval: 1 }).toBe(before + 1)
+    proxy.flow()
+    // Without it, the second one waits for whatever comes next: for the sign of life of its holder, after 12 seconds.
+    await expect.poll(last, { timeout: 8_000 }).toBe(6)
     leave()
   })
 })

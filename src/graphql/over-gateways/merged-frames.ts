@@ -414,6 +414,7 @@ class MergedFrames extends FrameStream implements ByteHolder {
       this.#content.left(part)
       if (part.root !== undefined) this.#content.left(part.root)
       part.root = undefined
+      part.isHidden = false
       if (!part.isNew && !this.#content.takesResets) return this.#restart()
       this.#content.removed(part.clusters, 'HIDDEN')
     }
@@ -482,23 +483,32 @@ class MergedFrames extends FrameStream implements ByteHolder {
       if (this.#parts.some(({ stream }) => stream !== undefined)) this.#ready()
       return undefined
     }
-    this.#pull()
-    if (this.isClosed) return undefined
-    const problem = this.#of.held.hold(this)
-    if (problem === undefined) return this.#frame()
-    this.#end([problem])
-    return undefined
+    // What came may change nothing that is shown. Then what waits behind it is taken, too: no part announces it again.
+    for (;;) {
+      const bytes = this.#pull()
+      if (this.isClosed) return undefined
+      const problem = this.#of.held.hold(this)
+      if (problem !== undefined) {
+        this.#end([problem])
+        return undefined
+      }
+      const frame = this.#frame()
+      if (frame !== undefined || bytes === 0) return frame
+    }
   }
 
-  /** Takes what the parts have: a frame of each, and more of snapshots, up to the size of one frame. */
-  #pull(): void {
+  /**
+   * Takes what the parts have: a frame of each, and more of snapshots, up to the size of one frame. Returns how many bytes
+   * that is.
+   */
+  #pull(): number {
     const { maxFrameObjects, maxFrameBytes } = this.#of.operation.limits
     let bytes = 0
     for (const part of this.#parts) {
       while (part.stream !== undefined) {
         if (this.#isResuming && part.hasAnswered) break
         const isFull = this.#content.waiting >= maxFrameObjects || bytes >= maxFrameBytes
-        if (isFull && !this.#content.isWhole) return
+        if (isFull && !this.#content.isWhole) return bytes
         const { stream } = part
         const payload = stream.take()
         if (payload === undefined) {
@@ -508,13 +518,14 @@ class MergedFrames extends FrameStream implements ByteHolder {
         bytes += payload.length
         const wasSynced = part.isSynced && !part.isInSnapshot
         this.#apply(part, payload)
-        if (this.isClosed || this.#restartTimer !== undefined) return
+        if (this.isClosed || this.#restartTimer !== undefined) return bytes
         if (wasSynced && this.#isSynced) break
       }
     }
     // The next frame begins with the others.
     const [first, ...others] = this.#parts
     if (first !== undefined) this.#parts = [...others, first]
+    return bytes
   }
 
   #ended(part: Part, end: StreamEnd): void {
