@@ -409,6 +409,18 @@ export class ClusterCache implements AsyncDisposable {
     return Array.from(this.#cached.values(), ({ resource }) => resource)
   }
 
+  /** A text that differs whenever a cache has come, gone, or may have changed its objects, indexes or state. */
+  get stateText(): string {
+    const states = Array.from(this.#cached, ([key, { informer, coverage }]) => {
+      const { store, lastError } = informer
+      const { namespaces } = coverage ?? {}
+      const isSynced = informer.hasSynced()
+      const indexes = store.indexNames().length
+      return `${key} ${isSynced} ${store.resourceVersion} ${store.size} ${indexes} ${lastError?.message} ${namespaces?.size}`
+    })
+    return states.join('\n')
+  }
+
   states(): readonly CachedResourceState[] {
     return [...this.#cached.values()].map(stateOf)
   }

@@ -117,6 +117,40 @@ it('rows that show the kinds of a cluster show each subscriber those that they m
   expect(await Promise.all([shown('xena'), shown('yuri')])).toEqual([['ConfigMap', 'Pod'], ['Pod']])
 })
 
+it('a subscription to what caches hold counts what its subscriber may list, and loses it with the right', async () => {
+  await world.allow('one', 'zoe', 'zoe', [reads('', 'pods', 'configmaps')])
+  await world.allow('two', 'zoe', 'zoe', [reads('', 'pods')])
+  await served.query(caller('zoe'), '{ pods { totalCount } configMaps { totalCount } }')
+  const frames: string[] = []
+  const leave = served.connect(caller('zoe')).subscribe(
+    {
+      query: `subscription { gatewayClusters(coalesceMs: 10, resourcesEveryMs: 500) {
+        resources(loaded: true) { type objects facets(by: ["namespace"]) { values { value count } } }
+      } }`,
+    },
+    {
+      next: ({ data }) =>
+        frames.push(
+          (data as Fields).gatewayClusters[0].resources
+            .flatMap(({ type, facets }: Fields) =>
+              facets[0].values.map(({ value, count }: Fields) => `${type} ${value} ${count}`),
+            )
+            .toSorted()
+            .join(),
+        ),
+      error: (error) => frames.push(String(error)),
+      complete: () => {},
+    },
+  )
+  const last = (): string | undefined => frames.at(-1)
+  await expect.poll(last).toBe('ConfigMap one 1,Pod one 1,Pod two 1')
+  await world.remove(`${rbac}/namespaces/two/rolebindings/zoe`)
+  await expect.poll(last).toBe('ConfigMap one 1,Pod one 1')
+  await world.remove(`${rbac}/namespaces/one/rolebindings/zoe`)
+  await expect.poll(last).toBe('')
+  leave()
+})
+
 it('a subscription needs list and watch', async () => {
   const erin = caller('erin')
   const rule = { apiGroups: [''], resources: ['pods'] }

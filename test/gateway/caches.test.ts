@@ -65,6 +65,52 @@ describe('a kind that nobody needs', () => {
   })
 })
 
+describe('a subscription to the clusters that follows what their caches hold', () => {
+  const counts = `resources(loaded: true) { type objects facets(by: ["name"]) { values { value } } }`
+
+  it('has the numbers again when they change, and the kinds that are loaded, and keeps none of them loaded', async () => {
+    await serve({ commonKinds: ['pods'], problemKinds: [], cache: { idleStopMs: 1 } })
+    await gateway.data('{ pods { totalCount } }')
+    const frames: unknown[] = []
+    const leave = gateway.connect().subscribe(
+      {
+        query: `subscription { gatewayClusters(coalesceMs: 10, resourcesEveryMs: 500) { ${counts} } }`,
+      },
+      {
+        next: ({ data }) => frames.push(JSON.stringify(data)),
+        error: (error) => frames.push(error),
+        complete: () => {},
+      },
+    )
+    const last = (): string => String(frames.at(-1))
+    await expect.poll(last).toContain('"type":"Pod"')
+    const name = `made-${randomBytes(4).toString('hex')}`
+    const pods = { group: '', version: 'v1', resource: 'pods' }
+    cluster.storage.create(pods, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace: 'default' },
+    })
+    await expect.poll(last).toContain(name)
+    await gateway.data('{ services { totalCount } }')
+    await expect.poll(cached).toEqual(['Pod'])
+    await expect.poll(last).not.toContain('Service')
+    for (const [at, frame] of frames.entries()) expect(frame).not.toBe(frames[at - 1])
+    leave()
+  })
+
+  it.each([0, 499, 60_001])('refuses to look every %d ms', async (everyMs) => {
+    await serve({})
+    const frames = gateway.connect().iterate({
+      query: `subscription { gatewayClusters(resourcesEveryMs: ${everyMs}) { name } }`,
+    })
+    expect((await frames.next()).value?.errors).toMatchObject([
+      { extensions: { code: 'BAD_USER_INPUT', argument: 'resourcesEveryMs', value: everyMs } },
+    ])
+    await frames.return?.()
+  })
+})
+
 it('an operation pays once for the state of a cluster, however many rows show it', async () => {
   await serve({ limits: { work: { fields: 5 } } })
   const states = Array.from(

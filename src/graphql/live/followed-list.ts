@@ -524,9 +524,20 @@ const coalesceSteps = [
 export function checkedCoalesceMs(value: number | null | undefined): number | undefined {
   if (value === undefined || value === null) return undefined
   if (value >= 0 && value <= maxCoalesceMs) return coalesceSteps.find((step) => step >= value)
-  throw new ClientError(
-    'BAD_USER_INPUT',
-    `coalesceMs: must be from 0 to ${maxCoalesceMs}, not ${value}`,
-    { argument: 'coalesceMs', value },
-  )
+  throw outside('coalesceMs', 0, value)
+}
+
+/** How often whoever follows caches may have them looked at, at most. */
+const leastEveryMs = 500
+
+/** The allowed `resourcesEveryMs`. Throws `ClientError`. */
+export function checkedEveryMs(value: number | null | undefined): number | undefined {
+  if (value === undefined || value === null) return undefined
+  if (value >= leastEveryMs && value <= maxCoalesceMs) return value
+  throw outside('resourcesEveryMs', leastEveryMs, value)
+}
+
+function outside(argument: string, least: number, value: number): ClientError {
+  const message = `${argument}: must be from ${least} to ${maxCoalesceMs}, not ${value}`
+  return new ClientError('BAD_USER_INPUT', message, { argument, value })
 }

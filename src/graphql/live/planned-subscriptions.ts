@@ -53,6 +53,7 @@ import type { Caller } from '../prepare/caller-server.ts'
 import type { HeldBytes } from '../prepare/user-shares.ts'
 import type {
   ChangesSubscriptionArguments,
+  GatewayClustersSubscriptionArguments,
   KindLogsArguments,
   StreamArguments,
 } from '../schema/gateway-types.ts'
@@ -60,7 +61,7 @@ import type { ServedSchema } from '../served/served-schema.ts'
 import { Plan } from '../plan/plan.ts'
 import type { PlanCompiler } from '../plan/plan-compiler.ts'
 import type { DrainArguments, Drains } from '../writes/drain.ts'
-import { checkedCoalesceMs } from './followed-list.ts'
+import { checkedCoalesceMs, checkedEveryMs } from './followed-list.ts'
 import { FramePlans } from './frame-plan.ts'
 import { neededBy } from './group/group-access.ts'
 import type { LiveState } from './live-limits.ts'
@@ -258,23 +259,23 @@ export class PlannedSubscriptions {
       switch (source.form) {
         case 'clusterFrames': {
           const read = this.#answers({ document, variables }, validated, caller)
-          return await clustersStream(served.fleet, coalesceMs, read)
+          const { resourcesEveryMs } = args as GatewayClustersSubscriptionArguments
+          const everyMs = checkedEveryMs(resourcesEveryMs)
+          const { served: servedNow } = this.#options
+          const onRights = onRightsOf(served, viewer)
+          const state = (): string => cachesState(servedNow())
+          const caches = everyMs === undefined ? undefined : { everyMs, state, onRights }
+          return await clustersStream({ coalesceMs, fleet: served.fleet, caches, read })
         }
         case 'changeFrames': {
           const changing = args as ChangesSubscriptionArguments
           const followed = new FollowedChanges(served, changing, limits)
-          const { archive, access } = served
+          const { archive } = served
           return await changesStream({
             followed,
             coalesceMs,
             onWritten: (listener) => archive?.onWritten(listener) ?? (() => {}),
-            onRights(listener) {
-              if (viewer === undefined) return () => {}
-              const forget = Array.from(access.values(), (one) => one.onChange(viewer, listener))
-              return () => {
-                for (const one of forget) one()
-              }
-            },
+            onRights: onRightsOf(served, viewer),
             read: this.#answers({ document, variables }, validated, caller),
           })
         }
@@ -380,6 +381,25 @@ export class PlannedSubscriptions {
 }
 
 /** The kinds that a subscription names, by the given schema; none if its arguments are refused. */
+/** A text that differs whenever a cache of this gateway may have changed. */
+function cachesState({ clusters }: ServedSchema): string {
+  return Array.from(clusters.values(), (cache) => `${cache.name} ${cache.stateText}`).join('\n')
+}
+
+/** Calls a listener back when the rights of a viewer may have changed. */
+function onRightsOf(
+  { access }: ServedSchema,
+  viewer: Viewer | undefined,
+): (listener: () => void) => () => void {
+  return (listener) => {
+    if (viewer === undefined) return () => {}
+    const forget = Array.from(access.values(), (one) => one.onChange(viewer, listener))
+    return () => {
+      for (const one of forget) one()
+    }
+  }
+}
+
 function subscribedKinds(
   served: ServedSchema,
   { document, operation, variableValues: variables }: ValidatedSubscriptionArgs,

@@ -14,22 +14,56 @@ import type { FollowedChanges } from '../reads/past/followed-changes.ts'
 import type { FleetChanges } from '../served/served-schema.ts'
 import type { Drain, DrainProgress } from '../writes/drain.ts'
 
+export interface ClustersStreamOptions {
+  readonly coalesceMs: number
+  readonly fleet: FleetChanges
+  /** Set if the subscription follows what the caches hold as well. */
+  readonly caches: FollowedCaches | undefined
+  readonly read: () => Promise<string>
+}
+
+export interface FollowedCaches {
+  readonly everyMs: number
+  /** A text that differs whenever the caches may have changed. */
+  readonly state: () => string
+  /** Calls back when the rights of the subscriber may have changed. */
+  readonly onRights: (listener: () => void) => () => void
+}
+
 /**
  * A subscription to `gatewayClusters`: the answer for the present clusters, and a new answer whenever a change of the
- * clusters changes it. Rejects with the error that prevents the first answer.
+ * clusters changes it, or one of the caches that are followed. While the caches rest, nothing is read. Rejects with the
+ * error that prevents the first answer.
  */
-export async function clustersStream(
-  fleet: FleetChanges,
-  coalesceMs: number,
-  read: () => Promise<string>,
-): Promise<FrameStream> {
+export async function clustersStream({
+  coalesceMs,
+  fleet,
+  caches,
+  read,
+}: ClustersStreamOptions): Promise<FrameStream> {
   const leaving = new AbortController()
   const { signal } = leaving
   let change = Promise.withResolvers<void>()
+  let isWithheld = false
+  let state = caches?.state()
+  const lookAtCaches = (): void => {
+    const now = caches?.state()
+    if (now === state) return
+    state = now
+    change.resolve()
+  }
+  const looking = caches && setInterval(lookAtCaches, caches.everyMs).unref()
   // Listens before it reads, so that no change is missed.
-  const forget = fleet.onChanged(() => change.resolve())
+  const forget = [
+    fleet.onChanged(() => change.resolve()),
+    caches?.onRights(() => {
+      isWithheld = true
+      change.resolve()
+    }),
+  ]
   signal.addEventListener('abort', () => {
-    forget()
+    clearInterval(looking)
+    for (const one of forget) one?.()
     change.resolve()
   })
   async function* texts(first: string): AsyncGenerator<string, void, void> {
@@ -42,6 +76,8 @@ export async function clustersStream(
       await sleep(coalesceMs, signal)
       if (signal.aborted) return
       change = Promise.withResolvers()
+      if (isWithheld) last = ''
+      isWithheld = false
       // oxlint-disable-next-line no-await-in-loop -- as above
       const text = await read()
       if (text !== last) yield (last = text)
@@ -49,7 +85,12 @@ export async function clustersStream(
   }
   try {
     const events = texts(await read())
-    return new EventFrames({ events, write: (text) => Buffer.from(text), leaving })
+    return new EventFrames({
+      events,
+      write: (text) => Buffer.from(text),
+      leaving,
+      isWithheld: () => isWithheld,
+    })
   } catch (error) {
     leaving.abort()
     throw error

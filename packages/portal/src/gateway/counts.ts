@@ -1,10 +1,11 @@
-import { useMemo } from 'react'
+import { useLiveValue } from '@informerql/client/react'
+import { useMemo, useRef } from 'react'
 import { type HealthStatus, healthStatuses } from '../look/health.tsx'
 import { inScope, useScope } from '../scope.ts'
-import { CountsDocument, type CountsQuery } from './documents.ts'
-import { type AnswerError, useAnswer } from './gateway.ts'
+import { CountsDocument, type CountsSubscription } from './documents.ts'
+import { type AnswerError, errorsOf, useGateway } from './gateway.ts'
 
-export type Cluster = NonNullable<CountsQuery['gatewayClusters']>[number]
+export type Cluster = NonNullable<CountsSubscription['gatewayClusters']>[number]
 
 /** How many objects of a kind there are. */
 export interface Count {
@@ -22,23 +23,21 @@ export interface Counts {
   /** Of all clusters in scope together, by the name of the type: `Pod`. */
   readonly byType: ReadonlyMap<string, Count>
   readonly errors: readonly AnswerError[]
-  readonly again: () => void
 }
 
-/** A few numbers a kind: asked again and again, as no subscription has them. Sooner while the gateway begins to read. */
-const everyMs = 3_000
-const soonMs = 700
-
-/** How many objects there are of each kind in the namespaces in scope, by health. */
+/** How many objects there are of each kind in the namespaces in scope, by health, live. */
 export function useCounts(): Counts {
   const { scope } = useScope()
   const { namespaces } = scope
-  const { data, errors, again } = useAnswer(
-    CountsDocument,
-    { namespaces: namespaces?.slice() ?? null },
-    { everyMs: (answer) => (isRead(answer) ? everyMs : soonMs) },
-  )
-  const all = data?.gatewayClusters ?? undefined
+  const { value, status, error } = useLiveValue({
+    client: useGateway().socket,
+    query: CountsDocument,
+    variables: { namespaces: namespaces?.slice() ?? null },
+  })
+  // Those of other namespaces stay until the first numbers of these are here.
+  const before = useRef(value)
+  if (value != null) before.current = value
+  const all = before.current ?? undefined
   const counts = useMemo(() => {
     const clusters = inScope(all ?? [], scope)
     const byType = new Map<string, Count>()
@@ -47,7 +46,14 @@ export function useCounts(): Counts {
     }
     return { clusters, byType }
   }, [all, scope])
-  return { all, ...counts, errors, again }
+  return { all, ...counts, errors: status === 'failed' ? errorsOf(error) : [] }
+}
+
+/** The clusters in scope that cannot be read, as long as they cannot. */
+export function useCutClusters(): readonly Cluster[] {
+  return useCounts().clusters.filter(
+    ({ state }) => state === 'UNREACHABLE' || state === 'UNAUTHORIZED',
+  )
 }
 
 /** Both numbers as one. A cluster that has not read the kind adds none. */
@@ -64,12 +70,6 @@ function together(one: Count | undefined, other: Count): Count {
       ? null
       : (one.objects ?? 0) + (other.objects ?? 0)
   return { objects, health }
-}
-
-/** Whether each cache has had its first list. */
-function isRead(answer: CountsQuery | undefined): boolean {
-  const resources = answer?.gatewayClusters?.flatMap((cluster) => cluster.resources) ?? []
-  return resources.length > 0 && resources.every(({ objects }) => objects !== null)
 }
 
 /** The numbers by health. None where the gateway has no index of it yet. */

@@ -122,7 +122,7 @@ export function useGateway(): Gateway {
 /** How a view asks: see {@link useAnswer}. */
 export interface AskOptions<Result> {
   /** Asks again after this time, while the page is visible; a function says it by the last answer. */
-  readonly everyMs?: number | ((data: Result | undefined) => number)
+  readonly everyMs?: number | ((data: Result | undefined) => number | false)
   /** False: does not ask. */
   readonly enabled?: boolean
 }
@@ -156,6 +156,7 @@ export function useAnswer<Result, Variables>(
     errors: data?.errors ?? failed,
     isPending: enabled && isPending,
     isPrevious: isPlaceholderData,
-    again: () => void refetch(),
+    // Several views may want it at once.
+    again: () => void refetch({ cancelRefetch: false }),
   }
 }

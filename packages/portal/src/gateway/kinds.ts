@@ -1,7 +1,8 @@
-import { useMemo } from 'react'
+import { useLiveValue } from '@informerql/client/react'
+import { useEffect, useMemo, useRef } from 'react'
 import { inScope, useScope } from '../scope.ts'
-import { KindsDocument, type KindsQuery } from './documents.ts'
-import { type AnswerError, useAnswer } from './gateway.ts'
+import { KindsDocument, type KindsQuery, KindsServedDocument } from './documents.ts'
+import { type AnswerError, useAnswer, useGateway } from './gateway.ts'
 
 type Resource = NonNullable<KindsQuery['gatewayClusters']>[number]['resources'][number]
 
@@ -25,10 +26,21 @@ export interface Kinds {
   readonly isPending: boolean
 }
 
-/** The kinds of the clusters in scope: one that several serve is as the first of them has it. New ones show after `everyMs`. */
-export function useKinds(everyMs = 30_000): Kinds {
+/** The kinds of the clusters in scope: one that several serve is as the first of them has it. */
+export function useKinds(): Kinds {
   const { scope } = useScope()
-  const { data, errors, isPending } = useAnswer(KindsDocument, {}, { everyMs })
+  const { data, errors, isPending, again } = useAnswer(KindsDocument, {})
+  const { value: served } = useLiveValue({
+    client: useGateway().socket,
+    query: KindsServedDocument,
+    variables: {},
+  })
+  const known = useRef(served)
+  useEffect(() => {
+    // The first one says what the first answer has.
+    if (known.current !== undefined && known.current !== served) again()
+    known.current = served
+  }, [served])
   return useMemo(() => {
     const byPath = new Map<string, Kind>()
     for (const { resources } of inScope(data?.gatewayClusters ?? [], scope)) {

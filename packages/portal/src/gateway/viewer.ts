@@ -18,13 +18,17 @@ export interface Viewer {
   readonly isPending: boolean
 }
 
+/** How often the page asks for rights that no subscription follows; never where nobody is asked who they are. */
+export const rightsMs = (answer: { readonly viewer: object | null } | undefined): number | false =>
+  answer?.viewer == null ? false : 300_000
+
 /** The user, by what the gateway says. */
 export function useViewer(): Viewer {
   const { scope } = useScope()
   const { data, isPending } = useAnswer(
     FrameViewerDocument,
     { cluster: clustersOf(scope).cluster },
-    { everyMs: 60_000 },
+    { everyMs: rightsMs },
   )
   const viewer = data?.viewer ?? undefined
   return {

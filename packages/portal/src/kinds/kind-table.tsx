@@ -4,6 +4,7 @@ import { ShowQuery } from '../frame/show-query.tsx'
 import { TableNamespacesDocument, TablePageDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
 import type { Kind } from '../gateway/kinds.ts'
+import { rightsMs } from '../gateway/viewer.ts'
 import controls from '../look/controls.module.css'
 import { clustersOf, hasSeveralClusters, type Scope } from '../scope.ts'
 import { words } from '../words.ts'
@@ -227,7 +228,7 @@ function useAllowedNamespaces(kind: Kind, scope: Scope): readonly string[] | und
   const { data, errors } = useAnswer(
     TableNamespacesDocument,
     { cluster: clustersOf(scope).cluster, type: kind.type },
-    { enabled: isAsked, everyMs: 60_000 },
+    { enabled: isAsked, everyMs: rightsMs },
   )
   return !isAsked || errors.length > 0 ? undefined : (data?.viewer?.namespaces ?? undefined)
 }

@@ -39,7 +39,7 @@ export function NamedKindTable({
 
 /** Shown until the gateway knows the kind: its definition may have just been made. */
 function UnknownKind({ resource }: { readonly resource: string }) {
-  const { errors } = useKinds(2_000)
+  const { errors } = useKinds()
   return (
     <div className={styles['said']}>
       <h1 className="visually-hidden">{resource}</h1>

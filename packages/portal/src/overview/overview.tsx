@@ -20,7 +20,7 @@ const said = words.overview
 /** The clusters, the worst problems of the scope, how full it is, the health of each kind, and the latest warnings. */
 export function Overview() {
   useViewTitle(said.title)
-  const { all, errors, again } = useCounts()
+  const { all, errors } = useCounts()
   const { scope } = useScope()
   const { limitedTo } = useViewer()
   return (
@@ -37,7 +37,7 @@ export function Overview() {
           {said.yours(limitedTo)}
         </p>
       )}
-      {all === undefined && errors.length > 0 ? <Failure errors={errors} again={again} /> : null}
+      {all === undefined && errors.length > 0 ? <Failure errors={errors} /> : null}
       <div className={styles['columns']}>
         <div className={styles['now']}>
           <WorstProblems />

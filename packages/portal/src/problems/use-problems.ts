@@ -1,6 +1,6 @@
 import type { LiveSnapshot } from '@informerql/client'
-import { useLiveCollection } from '@informerql/client/react'
-import { useMemo } from 'react'
+import { useLiveCollection, useLiveValue } from '@informerql/client/react'
+import { useEffect, useMemo } from 'react'
 import {
   type ChangeRowFragment as ChangeRow,
   ProblemCountsDocument,
@@ -32,8 +32,8 @@ export interface Problems extends LiveSnapshot<ProblemRow> {
   readonly before: ReadonlyMap<string, readonly ChangeRow[]>
 }
 
-/** Numbers are asked for again and again. */
-const everyMs = 2_000
+/** What changed before a new problem is in the archive after this time. */
+const archivedMs = 1_500
 
 /** The variables of the first problems of a scope. */
 export function problemVariables(
@@ -77,11 +77,13 @@ export function useProblems(filter: ProblemFilter, first: number): Problems {
     compare: byUrgency,
   })
   useStale(live.staleSince)
-  const { data, isPrevious } = useAnswer(ProblemCountsDocument, countVariables(scope, filter), {
-    everyMs,
+  const counted = useLiveValue({
+    client: useGateway().socket,
+    query: ProblemCountsDocument,
+    variables: countVariables(scope, filter),
   })
-  const before = useChangesBefore(problemVariables(scope, filter, first), live.rows.length > 0)
-  const { totalCount, notLookedAt = [] } = (isPrevious ? undefined : data?.problems) ?? {}
+  const before = useChangesBefore(problemVariables(scope, filter, first), live.rows)
+  const { totalCount, notLookedAt = [] } = counted.value ?? {}
   const { rows, status } = live
   // All of them are here, unless the page is full.
   const isAll = status !== 'loading' && rows.length < first
@@ -89,19 +91,23 @@ export function useProblems(filter: ProblemFilter, first: number): Problems {
   return { ...live, totalCount: isAll ? rows.length : known, notLookedAt, before }
 }
 
-/** The changes before each problem, asked for while problems are shown. None without an archive. */
+/** The changes before each problem, asked for when there are other problems than before. None without an archive. */
 function useChangesBefore(
   variables: ProblemsSubscriptionVariables,
-  enabled: boolean,
+  rows: readonly ProblemRow[],
 ): Problems['before'] {
-  const { data } = useAnswer(ProblemsChangesBeforeDocument, variables, {
-    enabled,
-    // Without an archive the answer stays the same.
-    everyMs: (given) =>
-      given?.problems?.nodes.every(({ changesBefore }) => changesBefore === null) === true
-        ? 300_000
-        : 10_000,
+  const { data, again } = useAnswer(ProblemsChangesBeforeDocument, variables, {
+    enabled: rows.length > 0,
   })
+  const nodes = data?.problems?.nodes ?? []
+  const known = new Set(nodes.map(({ id }) => id))
+  const hasNone = nodes.length > 0 && nodes.every(({ changesBefore }) => changesBefore === null)
+  const others = hasNone ? '' : rows.flatMap(({ id }) => (known.has(id) ? [] : [id])).join()
+  useEffect(() => {
+    if (data === undefined || others === '') return
+    const timer = setTimeout(again, archivedMs)
+    return () => clearTimeout(timer)
+  }, [data === undefined, others])
   return useMemo(
     () =>
       new Map(
@@ -126,8 +132,11 @@ export interface ProblemCounts {
 /** The numbers of problems in the scope; `undefined` before the gateway has answered. */
 export function useProblemCounts(): ProblemCounts | undefined {
   const { scope } = useScope()
-  const { data } = useAnswer(ProblemCountsDocument, countVariables(scope, {}), { everyMs })
-  const found = data?.problems ?? undefined
+  const { value: found } = useLiveValue({
+    client: useGateway().socket,
+    query: ProblemCountsDocument,
+    variables: countVariables(scope, {}),
+  })
   if (found === undefined) return undefined
   const bySeverity = { CRITICAL: 0, WARNING: 0 }
   const byType = new Map<string, { type: string; kind: string; count: number }>()
