@@ -249,7 +249,8 @@ describeInBrowser('The portal, when a cluster is cut off', (browser) => {
     const pods = page.getByRole('gridcell', { name: /card-gateway-/ })
     await pods.first().waitFor()
     faults?.inject({ fault: { type: 'cut' } })
-    await page.getByText(/^prod-us cannot be reached since/).waitFor({ timeout: 60_000 })
+    const row = page.getByText(/^prod-us cannot be reached since .*; its objects are as last known/)
+    await row.waitFor()
     expect(await pods.count()).toBeGreaterThan(0)
     await opened.audit()
     await page.goto('/?cluster=prod-us')
@@ -258,9 +259,7 @@ describeInBrowser('The portal, when a cluster is cut off', (browser) => {
     faults?.inject({ fault: { type: 'mend' } })
     await page.goto('/kinds/pods?q=card-gateway&cluster=prod-us')
     await pods.first().waitFor()
-    await page
-      .getByText(/^prod-us cannot be reached since/)
-      .waitFor({ state: 'detached', timeout: 60_000 })
+    await row.waitFor({ state: 'detached' })
   })
 
   it('keeps the rows of the cluster that is cut among those of the others, says since when, and takes it back', async () => {

@@ -82,16 +82,92 @@ describeInBrowser('The line of the portal', (browser) => {
     await opened.audit()
   })
 
-  it('says that it catches up while the gateway has lost its cluster, and the rows stay', async () => {
+  it('has a row at the top while its cluster is cut off, from within seconds until it is back, and the rows stay', async () => {
     await using opened = await openPage(browser(), portal)
     const { page } = opened
     await page.getByText('invoice-worker').first().waitFor()
     await expect.poll(() => lineOf(page).textContent()).toBe('Live')
-    portal.cluster.faults.inject({ fault: { type: 'refuse-connections', forMs: 8_000 } })
-    await expect.poll(() => lineOf(page).textContent()).toMatch(/^Catching up \d+s$/)
-    expect(await lineOf(page).getAttribute('title')).toMatch(/^Up to date until \d/)
+    const row = page
+      .getByRole('status')
+      .getByText(/^demo cannot be reached since .*; its objects are as last known\.$/)
+    const said = await page.evaluateHandle(() => {
+      const texts: string[] = []
+      const banner = document.querySelector('header')?.parentElement ?? document.body
+      const note = (): void => {
+        const text = banner.textContent ?? ''
+        const isCut = /demo cannot be reached since [^;]*; its objects/.test(text)
+        const now = `${isCut ? 'row' : 'no row'}${text.includes('Catching up') ? ', catching up' : ''}`
+        if (texts.at(-1) !== now) texts.push(now)
+      }
+      new MutationObserver(note).observe(banner, {
+        characterData: true,
+        childList: true,
+        subtree: true,
+      })
+      note()
+      return texts
+    })
+    portal.cluster.faults.inject({ fault: { type: 'cut' } })
+    await row.waitFor()
+    await expect.poll(() => lineOf(page).textContent()).toBe('Cut off')
     expect(await page.getByText('invoice-worker').count()).toBeGreaterThan(0)
     await opened.audit()
+    // Another view has the row as well, and what was known.
+    await page.getByRole('link', { name: 'Pods' }).first().click()
+    await page.getByRole('gridcell').first().waitFor()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    // As long as the page of a user who waits would be looked at.
+    await page.waitForTimeout(9_000)
+    await row.waitFor()
+    portal.cluster.faults.inject({ fault: { type: 'mend' } })
+    await row.waitFor({ state: 'detached' })
     await expect.poll(() => lineOf(page).textContent()).toBe('Live')
+    // What is behind when the cluster is back may say that it catches up.
+    const rows = (await said.jsonValue()).map((text) => text.replace(/^no row.*/, 'no row'))
+    expect(rows.filter((text, at) => text !== rows[at - 1])).toEqual(['no row', 'row', 'no row'])
+  })
+
+  it('says within the page that a view which was not opened yet cannot be loaded, and opens it when the gateway is back', async () => {
+    const url = `http://127.0.0.1:${proxy.port}/`
+    const expected = [/A file of the page is missing/]
+    await using opened = await openPage(browser(), { url }, { expected, isAlone: true })
+    const { page } = opened
+    await page.getByText('invoice-worker').first().waitFor()
+    await mark(page)
+    await proxy.refuse()
+    await expect.poll(() => lineOf(page).textContent()).toMatch(/^Offline since \d/)
+    await page.getByRole('link', { name: 'Applications' }).click()
+    await page.getByRole('heading', { name: 'This view cannot be loaded now.' }).waitFor()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    expect(await isMarked(page)).toBe(true)
+    await page.getByRole('link', { name: 'Applications' }).click()
+    await page.getByRole('heading', { name: 'This view cannot be loaded now.' }).waitFor()
+    await opened.audit()
+    await proxy.listen()
+    await page.getByRole('heading', { name: 'Applications' }).waitFor()
+    await expect.poll(() => lineOf(page).textContent()).toBe('Live')
+  })
+
+  it('asks for nothing while nothing changes, and its numbers follow what does', async () => {
+    await using opened = await openPage(browser(), portal)
+    const { page } = opened
+    const badge = page.getByRole('link', { name: /^Problems/ })
+    const pods = page.getByRole('navigation').getByRole('link', { name: /^Pods/ })
+    await page.getByText('invoice-worker').first().waitFor()
+    await expect.poll(() => pods.textContent()).toMatch(/\d$/)
+    await expect.poll(() => badge.textContent()).toMatch(/\d$/)
+    // What the page asks for at its start.
+    await page.waitForLoadState('networkidle')
+    const before = [await badge.textContent(), await pods.textContent()]
+    const requests: string[] = []
+    page.on('request', (request) => requests.push(request.postData() ?? request.url()))
+    await page.waitForTimeout(10_000)
+    expect(requests).toEqual([])
+    breakPod(portal.cluster, 'payments', 'broken-while-idle')
+    await expect.poll(() => badge.textContent()).not.toBe(before[0])
+    await expect.poll(() => pods.textContent()).not.toBe(before[1])
+    expect(requests).toEqual([])
   })
 })

@@ -7,13 +7,13 @@ import { GatewayProvider } from './gateway/gateway-provider.tsx'
 import { pageGateway } from './gateway/page-gateway.ts'
 import { followSession } from './gateway/session.ts'
 import { restoreScope } from './frame/address-place.tsx'
-import { reloadAfterUpdate } from './frame/view-error.tsx'
+import { followMissingFiles } from './frame/view-error.tsx'
 import { router } from './router.tsx'
 import { pageNonce } from './look/page-nonce.ts'
 import { applyTheme } from './look/theme.ts'
 
 applyTheme()
-reloadAfterUpdate()
+followMissingFiles()
 restoreScope()
 followSession()
 const root = document.querySelector('#root')

@@ -51,6 +51,10 @@ export const words = {
       catchingUp: (span: string): string => `Catching up ${span}`,
       catchingUpTitle: (since: Date): string =>
         `Up to date until ${moment(since)}. The page shows what was known then, and goes on by itself.`,
+      cut: 'Cut off',
+      cutTitle: 'The gateway cannot read a cluster: the row below says which, and since when.',
+      refused: "it does not accept the gateway's credentials; its objects are as last known.",
+      objects: 'objects',
       offline: (since: Date): string => `Offline since ${moment(since)}`,
       offlineTitle:
         'The gateway cannot be reached. The page shows what it knew, and goes on by itself.',
@@ -61,6 +65,9 @@ export const words = {
       title: 'This could not be read.',
       view: 'This view has failed.',
       file: (why: string): string => `A file of the page is missing. ${why}`,
+      away: 'This view cannot be loaded now.',
+      awayNext:
+        'The gateway cannot be reached, and this view was not opened before. It opens by itself when the gateway is back.',
       viewNext: 'The rest of the page still works.',
       forbidden: 'You may not see this.',
       again: 'Try again',

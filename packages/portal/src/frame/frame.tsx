@@ -4,6 +4,7 @@ import { useRefused } from '../gateway/credentials.ts'
 import { useSession } from '../gateway/session.ts'
 import { Palette } from '../search/palette.tsx'
 import { words } from '../words.ts'
+import { CutClusters } from './cut-clusters.tsx'
 import styles from './frame.module.css'
 import { KeysDialog } from './keys-dialog.tsx'
 import { useFrameKeys } from './frame-keys.ts'
@@ -55,6 +56,7 @@ function Views() {
           openSearch={open('search')}
           openKeys={open('keys')}
         />
+        <CutClusters />
         <main id="view" tabIndex={-1} className={styles['view']}>
           <Outlet />
         </main>

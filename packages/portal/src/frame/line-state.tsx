@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { useCutClusters } from '../gateway/counts.ts'
 import { useLine } from '../gateway/line.ts'
 import { spanOf } from '../look/age.tsx'
 import { words } from '../words.ts'
@@ -19,16 +20,17 @@ function useSpan(since: Date | undefined): string {
 
 /** The state of the line, as a dot and a word. Screen readers hear that it changes, not each second of it. */
 export function LineState() {
-  const { state, since = new Date() } = useLine()
+  const { state: ofLine, since = new Date() } = useLine()
+  const hasCut = useCutClusters().length > 0
+  // What is stale is stale by the cut, which has a row of its own.
+  const state = ofLine !== 'offline' && hasCut ? 'cut' : ofLine
   const span = useSpan(state === 'catchingUp' ? since : undefined)
-  const title =
-    state === 'live'
-      ? said.liveTitle
-      : state === 'offline'
-        ? said.offlineTitle
-        : said.catchingUpTitle(since)
-  const text =
-    state === 'live' ? said.live : state === 'offline' ? said.offline(since) : said.catchingUp(span)
+  const [text, title] = {
+    live: [said.live, said.liveTitle],
+    cut: [said.cut, said.cutTitle],
+    catchingUp: [said.catchingUp(span), said.catchingUpTitle(since)],
+    offline: [said.offline(since), said.offlineTitle],
+  }[state]
   return (
     <output
       className={styles['line']}

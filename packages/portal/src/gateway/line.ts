@@ -6,8 +6,9 @@ import { pageGateway } from './page-gateway.ts'
 /** The connection to the gateway, and the gateway's to its clusters. */
 export interface Line {
   /**
-   * `live`: what is shown is up to date. `catchingUp`: the connection was lost a moment ago, or the gateway has lost a
-   * cluster. `offline`: the gateway cannot be reached.
+   * `live`: what is shown is up to date. `catchingUp`: the connection was lost a moment ago, or the gateway has not read
+   * the newest state of what is shown for some seconds. `offline`: the gateway cannot be reached. Of clusters that cannot be
+   * reached, `useCutClusters` says so.
    */
   readonly state: 'live' | 'catchingUp' | 'offline'
   /** Since when it is not live. */
@@ -16,6 +17,8 @@ export interface Line {
 
 /** How long a lost connection may take to come back before the page calls itself offline: less is not worth a word. */
 const patienceMs = 1_500
+/** How long what is shown may be behind its cluster: a watch that begins anew is not worth a word either. */
+const stalePatienceMs = 5_000
 
 const { answers, socket } = pageGateway
 let line: Line = { state: 'live', since: undefined }
@@ -30,16 +33,21 @@ let patience: ReturnType<typeof setTimeout> | undefined
 function conclude(): void {
   clearTimeout(patience)
   const gone = [lost, unanswered].filter((time) => time !== undefined)
-  const since =
-    gone.length > 0
-      ? gone.reduce((a, b) => (a < b ? a : b))
-      : stale.size > 0
-        ? new Date([...stale.values()].toSorted()[0] ?? '')
-        : undefined
+  const isGone = gone.length > 0
+  const since = isGone
+    ? gone.reduce((a, b) => (a < b ? a : b))
+    : stale.size > 0
+      ? new Date([...stale.values()].toSorted()[0] ?? '')
+      : undefined
   const waited = since === undefined ? 0 : Date.now() - since.getTime()
-  const isOffline = gone.length > 0 && waited >= patienceMs
-  if (gone.length > 0 && !isOffline) patience = setTimeout(conclude, patienceMs - waited)
-  const state = since === undefined ? 'live' : isOffline ? 'offline' : 'catchingUp'
+  const leftMs = (isGone ? patienceMs : stalePatienceMs) - waited
+  if (since !== undefined && leftMs > 0) patience = setTimeout(conclude, leftMs)
+  const state =
+    since === undefined || (!isGone && leftMs > 0)
+      ? 'live'
+      : isGone && leftMs <= 0
+        ? 'offline'
+        : 'catchingUp'
   if (state === line.state && since?.getTime() === line.since?.getTime()) return
   line = { state, since }
   shown.changed()

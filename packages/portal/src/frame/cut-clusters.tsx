@@ -1,0 +1,22 @@
+import { useCutClusters } from '../gateway/counts.ts'
+import { gapSentences } from '../look/gaps.ts'
+import { words } from '../words.ts'
+import styles from './cut-clusters.module.css'
+
+const said = words.frame.line
+
+/** Which clusters in scope the gateway cannot read, and since when: a row above every view, as long as it lasts. */
+export function CutClusters() {
+  const gaps = useCutClusters().map(({ name: cluster, state, since }) =>
+    state === 'UNREACHABLE'
+      ? { cluster, code: 'CLUSTER_UNREACHABLE', message: '', since }
+      : { cluster, code: state, message: said.refused, since },
+  )
+  return (
+    <div role="status" className={styles['cut']}>
+      {gapSentences(gaps, said.objects).map((sentence) => (
+        <p key={sentence}>{sentence}</p>
+      ))}
+    </div>
+  )
+}
