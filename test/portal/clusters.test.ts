@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
 import { breakPod } from './broken-pod.ts'
@@ -114,7 +114,7 @@ describeInBrowser('The clusters of the portal', (browser) => {
 describeInBrowser('The portal over several clusters', (browser) => {
   let portal: ServedPortal
   beforeAll(async () => {
-    portal = await servePortal({ isFleet: true, pods: 180 })
+    portal = await servePortal({ isFleet: true, pods: 180, allowWrites: true })
   })
   afterAll(() => portal[Symbol.asyncDispose]())
 
@@ -210,6 +210,50 @@ describeInBrowser('The portal over several clusters', (browser) => {
     // The fullest nodes, after the cluster itself.
     expect(await lines.first().textContent()).toContain(`CPU${share} %`)
     await opened.audit()
+  })
+
+  it.each([390, 320])('has everything in reach in a window of %d pixels', async (width) => {
+    const path = '/?cluster=prod-eu&ns=payments,storefront'
+    await using opened = await openPage(browser(), portal, { path, width })
+    const { page } = opened
+    await problems(page).getByRole('link', { name: 'payments/invoice-worker' }).first().waitFor()
+    const isWithin = (within: Locator): Promise<boolean> =>
+      within.evaluateAll((all) =>
+        all.every((one) => {
+          const { left, right } = one.getBoundingClientRect()
+          return left >= 0 && right <= innerWidth
+        }),
+      )
+    const overflow = () =>
+      page.evaluate(
+        () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      )
+    const banner = page.getByRole('banner')
+    await banner.getByRole('button', { name: 'You' }).click()
+    await page.getByText('This gateway does not ask who you are.').waitFor()
+    await page.keyboard.press('Escape')
+    await banner.getByRole('button', { name: 'Theme' }).click()
+    await page.getByRole('menuitemradio', { name: 'Dark' }).waitFor()
+    await page.keyboard.press('Escape')
+    expect(await isWithin(banner.getByRole('button'))).toBe(true)
+    expect(await isWithin(banner.getByRole('combobox'))).toBe(true)
+    expect(await overflow()).toBe(0)
+    await opened.audit()
+    await problems(page).getByRole('link', { name: 'payments/invoice-worker' }).first().click()
+    await page.waitForURL('**/objects/*')
+    await page.getByRole('button', { name: 'Actions', exact: true }).click()
+    await page.getByRole('menuitem', { name: /^Scale/ }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('What changes').waitFor()
+    expect(await isWithin(dialog.locator(':scope, :scope *'))).toBe(true)
+    await page.keyboard.press('Escape')
+    await page.getByRole('tab', { name: 'Logs' }).click()
+    const text = page.getByRole('log').locator('[data-index] > span:last-child').first()
+    await text.waitFor()
+    const { width: textWidth = 0 } = (await text.boundingBox()) ?? {}
+    expect(textWidth).toBeGreaterThan(width * 0.8)
+    expect(await overflow()).toBe(0)
+    expect(opened.problems).toEqual([])
   })
 
   it('finds objects of all clusters, with the names of these', async () => {
