@@ -179,7 +179,11 @@ describeInBrowser('The portal over several clusters', (browser) => {
     const asked = await page.request.post('/graphql', {
       data: {
         query: `{
-          pods(cluster: "staging", first: 0, where: { phase: { not: { in: ["Succeeded", "Failed"] } } }) {
+          pods(
+            cluster: "staging"
+            first: 0
+            where: { phase: { not: { in: ["Succeeded", "Failed"] } }, nodeName: { exists: true } }
+          ) {
             sum(of: ["cpuRequests"]) { number }
           }
           nodes(cluster: "staging") { nodes { name } sum(of: ["cpuAllocatable"]) { number } }
@@ -210,6 +214,41 @@ describeInBrowser('The portal over several clusters', (browser) => {
     // The fullest nodes, after the cluster itself.
     expect(await lines.first().textContent()).toContain(`CPU${share} %`)
     await opened.audit()
+  })
+
+  it('says what each share is of: the cluster is no fuller than its fullest node, and what has no node yet is told apart', async () => {
+    const served = portal.clusters.find(({ name }) => name === 'prod-us')
+    const pods = { group: '', version: 'v1', resource: 'pods' }
+    const metadata = { name: 'much-too-large', namespace: 'payments' }
+    served?.simulator.storage.create(pods, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata,
+      spec: {
+        containers: [
+          {
+            name: 'main',
+            image: 'large:1',
+            resources: { requests: { cpu: '900', memory: '1Ti' } },
+          },
+        ],
+      },
+      status: { phase: 'Pending' },
+    })
+    await using opened = await openPage(browser(), portal, { path: '/?cluster=prod-us' })
+    const { page } = opened
+    const region = page.getByRole('region', { name: 'Requested of what there is' })
+    const lines = region.getByRole('listitem')
+    const waiting = region.getByText(/^\d+ pods? (has|have) no node yet, and requests? 9\d\d cores/)
+    await waiting.waitFor()
+    await region.getByText('used now').waitFor()
+    const shares = async (): Promise<readonly number[]> =>
+      (await lines.allTextContents()).map((text) => Number(/CPU(\d+) %/.exec(text)?.[1]))
+    const [cluster = NaN, ...nodes] = await shares()
+    expect(cluster).toBeLessThanOrEqual(Math.max(...nodes))
+    await opened.audit()
+    served?.simulator.storage.delete(pods, metadata.namespace, metadata.name)
+    await waiting.waitFor({ state: 'detached' })
   })
 
   it.each([390, 320])('has everything in reach in a window of %d pixels', async (width) => {

@@ -196,6 +196,15 @@ describeInBrowser('The frame of the portal', (browser) => {
       await give('ben-token')
       await problems(page).getByRole('link', { name: 'payments/invoice-worker' }).first().waitFor()
       await page.getByText('You see payments, storefront: what you may list.').waitFor()
+      const capacity = page.getByRole('region', { name: 'Requested by your pods' })
+      await capacity.getByText('Of your pods alone: you may not list the others.').waitFor()
+      // Not a share of nodes that ben may not see.
+      await capacity
+        .getByRole('listitem')
+        .filter({ hasText: 'payments' })
+        .getByText(/cores$/)
+        .waitFor()
+      expect(await capacity.getByText('%').count()).toBe(0)
       expect(
         await problems(page).getByRole('link', { name: 'logistics/route-planner' }).count(),
       ).toBe(0)

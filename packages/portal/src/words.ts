@@ -168,13 +168,31 @@ export const words = {
     inStep: 'All kinds are up to date',
     capacity: {
       title: 'Requested of what there is',
-      yours: 'Of your pods: you may not list the others.',
+      titleOfYours: 'Requested by your pods',
+      yours: 'Of your pods alone: you may not list the others.',
+      requested: 'requested',
+      used: 'used now',
+      ofCluster: (name: string): string => `Shares of all that ${name} has.`,
+      fullest: {
+        cluster: (shown: number, all: number): string => `The ${shown} fullest of ${all} clusters.`,
+        node: (shown: number, all: number): string => `The ${shown} fullest of ${all} nodes.`,
+        namespace: (shown: number, all: number): string =>
+          `The ${shown} of ${all} namespaces that request most.`,
+      },
+      waiting: (pods: number, cores: number, bytes: number): string =>
+        `${counted(pods, 'pod has', 'pods have')} no node yet, and ${pods === 1 ? 'requests' : 'request'} ${rounded(cores)} cores and ${rounded(bytes / gibibyte)} GiB more.`,
       cpuShort: 'CPU',
       memoryShort: 'Memory',
-      cpu: (requested: number, allocatable: number, used: number | undefined): string =>
-        `CPU: ${rounded(requested)} of ${rounded(allocatable)} cores requested${used === undefined ? '' : `, ${rounded(used)} used`}`,
-      memory: (requested: number, allocatable: number, used: number | undefined): string =>
-        `Memory: ${rounded(requested / gibibyte)} of ${rounded(allocatable / gibibyte)} GiB requested${used === undefined ? '' : `, ${rounded(used / gibibyte)} used`}`,
+      cores: (number: number): string => `${rounded(number)} cores`,
+      bytes: (number: number): string => `${rounded(number / gibibyte)} GiB`,
+      cpu: (requested: number, allocatable: number | undefined, used: number | undefined): string =>
+        `CPU: ${rounded(requested)} ${allocatable === undefined ? '' : `of ${rounded(allocatable)} `}cores requested${used === undefined ? '' : `, ${rounded(used)} used`}`,
+      memory: (
+        requested: number,
+        allocatable: number | undefined,
+        used: number | undefined,
+      ): string =>
+        `Memory: ${rounded(requested / gibibyte)} ${allocatable === undefined ? '' : `of ${rounded(allocatable / gibibyte)} `}GiB requested${used === undefined ? '' : `, ${rounded(used / gibibyte)} used`}`,
     },
     health: 'Health by kind',
     kind: 'Kind',
@@ -185,6 +203,7 @@ export const words = {
     times: (number: number): string => `${number}×`,
     yours: (names: readonly string[]): string =>
       `You see ${names.length > 5 ? `${names.length} namespaces` : names.join(', ')}: what you may list.`,
+    partly: 'You see what you may list: the numbers are of that alone.',
   },
   problems: {
     severities: { CRITICAL: 'Critical', WARNING: 'Warning' },
@@ -193,8 +212,8 @@ export const words = {
     count: 'Number of problems',
     filters: 'Filter by severity and kind',
     none: 'Nothing is wrong.',
-    noneNext: (objects: number): string =>
-      `${counted(objects, 'object is', 'objects are')} watched. What breaks appears here by itself.`,
+    noneNext: (objects: number, isOfYours: boolean): string =>
+      `${counted(objects, 'object', 'objects')}${isOfYours ? ' that you may list' : ''} ${objects === 1 ? 'is' : 'are'} watched. What breaks appears here by itself.`,
     noneIn: (namespaces: readonly string[]): string =>
       `In ${namespaces.join(', ')}. Other namespaces are not looked at.`,
     noneOfFilter: 'No problem is of this severity and kind.',

@@ -2,7 +2,7 @@ import { useCounts } from '../gateway/counts.ts'
 import { useViewer } from '../gateway/viewer.ts'
 import { useViewTitle } from '../frame/view-title.ts'
 import { Failure } from '../look/notice.tsx'
-import { problemVariables } from '../problems/use-problems.ts'
+import { problemVariables, useProblemCounts } from '../problems/use-problems.ts'
 import { useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import { Capacity } from './capacity.tsx'
@@ -23,6 +23,7 @@ export function Overview() {
   const { all, errors } = useCounts()
   const { scope } = useScope()
   const { limitedTo } = useViewer()
+  const isPartly = useProblemCounts()?.isPartly ?? false
   return (
     <div className={styles['overview']}>
       <h1>{said.title}</h1>
@@ -32,11 +33,13 @@ export function Overview() {
           variables={problemVariables(scope, {}, mostProblems)}
         />
       </p>
-      {limitedTo === undefined || limitedTo.length === 0 ? null : (
+      {limitedTo !== undefined && limitedTo.length > 0 ? (
         <p className={styles['limited']} title={limitedTo.join(', ')}>
           {said.yours(limitedTo)}
         </p>
-      )}
+      ) : isPartly ? (
+        <p className={styles['limited']}>{said.partly}</p>
+      ) : null}
       {all === undefined && errors.length > 0 ? <Failure errors={errors} /> : null}
       <div className={styles['columns']}>
         <div className={styles['now']}>

@@ -6,7 +6,7 @@ import controls from '../look/controls.module.css'
 import { useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import styles from './problem-line.module.css'
-import type { Problems } from './use-problems.ts'
+import { type Problems, useProblemCounts } from './use-problems.ts'
 
 const said = words.problems
 
@@ -35,11 +35,12 @@ export function ProblemGaps({ problems }: { readonly problems: Problems }) {
 export function NoProblems() {
   const { scope, setScope } = useScope()
   const { byType } = useCounts()
+  const isPartly = useProblemCounts()?.isPartly ?? false
   const objects = [...byType.values()].reduce((sum, count) => sum + (count.objects ?? 0), 0)
   return (
     <Notice title={said.none}>
       {scope.namespaces === undefined ? (
-        <p>{said.noneNext(objects)}</p>
+        <p>{said.noneNext(objects, isPartly)}</p>
       ) : (
         <>
           <p>{said.noneIn(scope.namespaces)}</p>

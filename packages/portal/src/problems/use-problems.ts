@@ -120,6 +120,8 @@ function useChangesBefore(
 /** How many problems a severity has in the scope, and how many each kind. */
 export interface ProblemCounts {
   readonly totalCount: number
+  /** Whether the user may not see all of the scope: the numbers are of the rest. */
+  readonly isPartly: boolean
   readonly bySeverity: Readonly<Record<ProblemSeverity, number>>
   /** The most frequent first. */
   readonly byType: readonly {
@@ -149,6 +151,7 @@ export function useProblemCounts(): ProblemCounts | undefined {
   }
   return {
     totalCount: found.totalCount,
+    isPartly: found.visible !== 'ALL',
     bySeverity,
     byType: [...byType.values()].toSorted((one, other) => other.count - one.count),
   }
