@@ -25,11 +25,26 @@ describeInBrowser('The clusters of the portal', (browser) => {
   })
   afterAll(() => portal[Symbol.asyncDispose]())
 
-  it('begin with the first one; another one that is chosen has the overview, the address, and the next visit', async () => {
+  it('begin with all of them and their problems; one that is chosen has the overview, the address, and the next visit', async () => {
     await using opened = await openPage(browser(), portal)
     const { page } = opened
+    await picker(page, 'Cluster: All clusters').waitFor()
+    expect(new URL(page.url()).searchParams.get('cluster')).toBe('*')
     await problems(page).getByRole('link', { name: 'payments/invoice-worker' }).first().waitFor()
-    expect(await picker(page).textContent()).toContain('prod-eu')
+    const clusters = page.getByRole('region', { name: 'Clusters' }).getByRole('listitem')
+    const ofOne = clusters.filter({ hasText: 'prod-us' }).getByRole('link', { name: /critical/ })
+    await ofOne.waitFor()
+    const [critical = NaN, warnings = NaN] =
+      ((await ofOne.textContent()) ?? '').match(/\d+/g)?.map(Number) ?? []
+    await opened.audit()
+    await ofOne.click()
+    await page.waitForURL((url) => url.pathname === '/problems')
+    await picker(page, 'Cluster: prod-us').waitFor()
+    await expect
+      .poll(() => page.getByLabel('Number of problems').textContent())
+      .toBe(String(critical + warnings))
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await choose(page, 'staging')
     await choose(page, 'prod-us')
     expect(new URL(page.url()).search).toBe('?cluster=prod-us')
     await problems(page).getByRole('link', { name: 'payments/card-gateway' }).first().waitFor()
@@ -74,18 +89,27 @@ describeInBrowser('The clusters of the portal', (browser) => {
     expect(await page.getByRole('gridcell', { name: 'texas' }).count()).toBe(0)
   })
 
-  it('are searched one at a time, and what is found opens in its cluster', async () => {
+  it('are all searched, those in scope first; what is found opens in its cluster, and a cluster is found by its name', async () => {
     await using opened = await openPage(browser(), portal, { path: '/?cluster=staging' })
     const { page } = opened
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await page.keyboard.press('Control+k')
     await page.keyboard.type('deployment search-api')
-    await page.getByRole('option').filter({ hasText: 'search-api' }).first().waitFor()
+    await page.getByRole('option').filter({ hasText: '· prod-eu' }).first().waitFor()
+    await expect
+      .poll(() => page.getByRole('option').first().textContent())
+      .toMatch(/search-api.*· staging/)
     await page.keyboard.press('Enter')
     await page.waitForURL('**/objects/*')
     await page.getByRole('heading', { level: 1, name: /search-api/ }).waitFor()
     const path = page.getByRole('navigation', { name: 'Where the object belongs' })
     await expect.poll(() => path.textContent()).toContain('staging')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('prod-us')
+    await page.getByRole('option', { name: /^prod-us\s?Connected/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await picker(page, 'Cluster: prod-us').waitFor()
+    await opened.audit()
   })
 
   it('follow an object that is opened by its address alone, and leave it when another one is chosen', async () => {
@@ -119,7 +143,7 @@ describeInBrowser('The portal over several clusters', (browser) => {
   afterAll(() => portal[Symbol.asyncDispose]())
 
   it('takes one cluster more, and all, by the picker; the address has them, and the next visit', async () => {
-    await using opened = await openPage(browser(), portal)
+    await using opened = await openPage(browser(), portal, { path: '/?cluster=prod-eu' })
     const { page } = opened
     await picker(page).click()
     await option(page, 'prod-us').click()

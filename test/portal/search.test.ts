@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
-import { openPage, type ServedPortal, servePortal } from './portal-page.ts'
+import { openPage, openPortal, type ServedPortal, servePortal } from './portal-page.ts'
 
 const field = (page: Page) => page.getByRole('combobox', { name: 'Search' })
 const options = (page: Page) => page.getByRole('option')
@@ -148,5 +148,37 @@ describeInBrowser('The search of the portal', (browser) => {
       `search: first answer after ${took.map((ms) => ms.toFixed(0)).join(', ')} ms, 60 of it waiting for the next letter`,
     )
     await opened.audit()
+  })
+
+  it('finds what can be done with an object, and opens its dialog there', async () => {
+    await using opened = await openPortal(browser(), { allowWrites: true })
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await field(page).waitFor()
+    await page.keyboard.type('scale invoice')
+    await expect.poll(() => chosen(page).textContent()).toMatch(/Scale invoice-worker.*Deployment/)
+    const kinds = await options(page).locator(':scope > span:last-child').allTextContents()
+    expect(kinds).not.toContain('Pod')
+    await opened.audit()
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/objects/*')
+    await page.getByRole('dialog', { name: /^Scale: Deployment invoice-worker/ }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    // Once: the page as such opens none.
+    await page.reload()
+    await page.getByRole('heading', { level: 1, name: /invoice-worker/ }).waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(0)
+  })
+
+  it('offers no actions with objects where the gateway takes no writes', async () => {
+    await using opened = await openPage(browser(), portal)
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await field(page).waitFor()
+    await page.keyboard.type('scale invoice')
+    await page.getByText('Nothing has “scale invoice” in its name or labels.').waitFor()
   })
 })

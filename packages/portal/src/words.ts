@@ -260,6 +260,7 @@ export const words = {
     hint: 'Type a name, a label or a kind',
     kinds: 'Kinds',
     objects: 'Objects',
+    clusters: 'Clusters',
     views: 'Views',
     actions: 'Actions',
     recent: 'Recent',

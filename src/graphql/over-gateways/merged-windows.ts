@@ -189,7 +189,7 @@ export class MergedProblems extends MergedWindow {
   readonly selects: string = [
     this.alias('changes', 'changes { type removal id: objectId position }'),
     this.alias('totalCount'),
-    this.alias('counts', 'counts { severity type kind count }'),
+    this.alias('counts', 'counts { cluster severity type kind count }'),
     this.alias('lookedAt'),
     this.alias('notLookedAt'),
   ].join(' ')

@@ -52,6 +52,36 @@ const actions = {
   delete: { right: 'delete', document: DeleteDocument, form: 'propagation' },
 } as const satisfies Readonly<Record<ActionName, Omit<Action, 'name'>>>
 
+/** All actions. */
+export const actionNames = Object.keys(actions) as readonly ActionName[]
+
+/** The kinds that may have an action; `undefined`: all. */
+export function kindsOf(name: ActionName): readonly string[] | undefined {
+  const hasAny = name === 'label' || name === 'annotate' || name === 'delete'
+  return hasAny ? undefined : ownKinds[name]
+}
+
+const scalable = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController']
+const rolled = ['Deployment', 'StatefulSet', 'DaemonSet']
+
+const ownKinds: Readonly<
+  Record<Exclude<ActionName, 'label' | 'annotate' | 'delete'>, readonly string[]>
+> = {
+  restart: rolled,
+  scale: scalable,
+  setImage: [...scalable, 'DaemonSet', 'CronJob'],
+  rollBack: rolled,
+  pauseRollout: ['Deployment'],
+  resumeRollout: ['Deployment'],
+  suspend: ['CronJob', 'Job'],
+  resume: ['CronJob', 'Job'],
+  runNow: ['CronJob'],
+  cordon: ['Node'],
+  uncordon: ['Node'],
+  drain: ['Node'],
+  evict: ['Pod'],
+}
+
 /** The actions for an object in its state, in groups: those of its kind, its labels, its deletion. */
 export function actionsOf(target: ActionTarget): readonly (readonly Action[])[] {
   const groups: readonly (readonly ActionName[])[] = [

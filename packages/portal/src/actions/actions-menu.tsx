@@ -1,5 +1,5 @@
 import { Menu } from '@base-ui/react/menu'
-import { Fragment, useRef, useState } from 'react'
+import { Fragment, useEffect, useRef, useState } from 'react'
 import { useKeys } from '../frame/keys.ts'
 import controls from '../look/controls.module.css'
 import { Icon } from '../look/icons.tsx'
@@ -9,6 +9,7 @@ import { ActionDialog } from './action-dialog.tsx'
 import { type Action, actionsOf, obstacleOf } from './action-list.ts'
 import styles from './actions.module.css'
 import { type Acted, type ActionTarget, useActionTarget } from './target.ts'
+import { useWantedAction } from './wanted-action.ts'
 import { useTakesWrites } from './writable.ts'
 
 const say = words.actions
@@ -32,7 +33,18 @@ function WritableActions({ acted, isGone = false, isSmall = false }: ActionsMenu
   const [isNear, setNear] = useState(false)
   const [chosen, choose] = useState<{ readonly action: Action; readonly target: ActionTarget }>()
   // Rights cost reviews at the API server: they are asked for when the menu is about to open.
-  const { target, errors } = useActionTarget(acted, isNear || isOpen)
+  const [wanted, forget] = useWantedAction(acted.id)
+  const { target, errors } = useActionTarget(acted, isNear || isOpen || wanted !== undefined)
+  useEffect(() => {
+    if (wanted === undefined || target === undefined) return
+    forget()
+    const action = actionsOf(target)
+      .flat()
+      .find(({ name }) => name === wanted)
+    // What may not be done, or not now, is said in the menu.
+    if (action === undefined || obstacleFor(action, target) !== undefined) setOpen(true)
+    else choose({ action, target })
+  }, [wanted, target])
   useKeys([{ keys: 'a', does: say.key, run: () => setOpen(true) }])
   if (isGone && chosen === undefined) return null
   return (
@@ -87,6 +99,12 @@ function WritableActions({ acted, isGone = false, isSmall = false }: ActionsMenu
   )
 }
 
+/** Why an action cannot be done: the right that the user lacks, or the state of the object. */
+function obstacleFor(action: Action, target: ActionTarget): string | undefined {
+  const isForbidden = target.may(action.right) === false
+  return isForbidden ? say.mayNot(say.rights[action.right]) : obstacleOf(action, target)
+}
+
 function ActionItem({
   action,
   target,
@@ -96,9 +114,8 @@ function ActionItem({
   readonly target: ActionTarget
   readonly onChoose: () => void
 }) {
-  const { name, right } = action
-  const isForbidden = target.may(right) === false
-  const obstacle = isForbidden ? say.mayNot(say.rights[right]) : obstacleOf(action, target)
+  const { name } = action
+  const obstacle = obstacleFor(action, target)
   return (
     <Menu.Item
       className={`${overlay['item']} ${styles['item']}`}

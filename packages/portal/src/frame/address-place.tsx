@@ -1,5 +1,6 @@
-import { useRouter, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useMemo } from 'react'
+import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useMemo, useRef } from 'react'
+import { useCounts } from '../gateway/counts.ts'
 import {
   type Place,
   PlaceContext,
@@ -19,6 +20,20 @@ export function restoreScope(): void {
   if (location.pathname !== '/' || location.search !== '') return
   const search = localStorage.getItem(kept) ?? ''
   if (search !== '') history.replaceState(null, '', `/?${search}`)
+}
+
+/** Begins with all clusters, if the page is opened at its root, and the user has never chosen some. */
+export function useStartAtAll(): void {
+  const { all } = useCounts()
+  const navigate = useNavigate()
+  const isDone = useRef(false)
+  const isKnown = all !== undefined
+  useEffect(() => {
+    if (!isKnown || isDone.current) return
+    isDone.current = true
+    if (all.length < 2 || location.pathname !== '/' || location.search !== '') return
+    void navigate({ to: '/', search: { cluster: '*' }, replace: true })
+  }, [isKnown])
 }
 
 /** The address of one object's page. */

@@ -4,6 +4,7 @@ import { useRefused } from '../gateway/credentials.ts'
 import { useSession } from '../gateway/session.ts'
 import { Palette } from '../search/palette.tsx'
 import { words } from '../words.ts'
+import { useStartAtAll } from './address-place.tsx'
 import { CutClusters } from './cut-clusters.tsx'
 import styles from './frame.module.css'
 import { KeysDialog } from './keys-dialog.tsx'
@@ -39,6 +40,7 @@ function Views() {
   const toggle = rail === 'drawer' ? open('rail') : toggleRail
   useFrameKeys({ search: open('search'), keys: open('keys'), rail: toggle })
   useFocusOnArrival()
+  useStartAtAll()
   return (
     <div className={styles['frame']} data-rail={rail}>
       <a href="#view" className={styles['skip']}>

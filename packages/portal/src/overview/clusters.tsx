@@ -1,15 +1,18 @@
+import { Link } from '@tanstack/react-router'
 import { type Cluster, useCounts } from '../gateway/counts.ts'
 import { useScope } from '../scope.ts'
 import { RowsSkeleton } from '../look/rows-skeleton.tsx'
+import { type BySeverity, useProblemCounts } from '../problems/use-problems.ts'
 import { words } from '../words.ts'
 import styles from './clusters.module.css'
 import { Section } from './section.tsx'
 
 const said = words.overview
 
-/** Every cluster of the gateway: whether it answers, its version, and how much of it is held. */
+/** Every cluster of the gateway: whether it answers, what is wrong in it, its version, and how much of it is held. */
 export function Clusters() {
   const { all: clusters, errors } = useCounts()
+  const problems = useProblemCounts()?.byCluster
   return (
     <Section title={said.clusters} aside={clusters?.length}>
       {clusters === undefined ? (
@@ -19,7 +22,12 @@ export function Clusters() {
       ) : (
         <ul>
           {clusters.map((cluster) => (
-            <ClusterLine key={cluster.name} cluster={cluster} isOnly={clusters.length === 1} />
+            <ClusterLine
+              key={cluster.name}
+              cluster={cluster}
+              problems={problems?.get(cluster.name)}
+              isOnly={clusters.length === 1}
+            />
           ))}
         </ul>
       )}
@@ -29,9 +37,12 @@ export function Clusters() {
 
 function ClusterLine({
   cluster: { name, state, version, resources },
+  problems,
   isOnly,
 }: {
   readonly cluster: Cluster
+  /** Absent: none, or it is not in scope. */
+  readonly problems: BySeverity | undefined
   readonly isOnly: boolean
 }) {
   const { setScope } = useScope()
@@ -66,6 +77,18 @@ function ClusterLine({
           {said.clusterStates[state]}
         </span>
       </div>
+      {isOnly || problems === undefined ? null : (
+        <p className={styles['facts']}>
+          <Link
+            to="/problems"
+            search={(search) => ({ ...search, cluster: name })}
+            className={styles['problems']}
+            data-critical={problems.CRITICAL > 0 || undefined}
+          >
+            {words.problems.badge(problems.CRITICAL, problems.WARNING)}
+          </Link>
+        </p>
+      )}
       <p className={styles['facts']}>
         {version === null ? null : <span>{said.version(version)}</span>}
         {held.length === 0 ? null : <span>{said.objects(objects, held.length)}</span>}

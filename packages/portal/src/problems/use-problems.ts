@@ -117,12 +117,17 @@ function useChangesBefore(
   )
 }
 
-/** How many problems a severity has in the scope, and how many each kind. */
+/** Numbers of problems. */
+export type BySeverity = Readonly<Record<ProblemSeverity, number>>
+
+/** How many problems a severity has in the scope, and how many each cluster and each kind. */
 export interface ProblemCounts {
   readonly totalCount: number
   /** Whether the user may not see all of the scope: the numbers are of the rest. */
   readonly isPartly: boolean
-  readonly bySeverity: Readonly<Record<ProblemSeverity, number>>
+  readonly bySeverity: BySeverity
+  /** By the name of the cluster. */
+  readonly byCluster: ReadonlyMap<string, BySeverity>
   /** The most frequent first. */
   readonly byType: readonly {
     readonly type: string
@@ -142,8 +147,12 @@ export function useProblemCounts(): ProblemCounts | undefined {
   if (found === undefined) return undefined
   const bySeverity = { CRITICAL: 0, WARNING: 0 }
   const byType = new Map<string, { type: string; kind: string; count: number }>()
-  for (const { severity, type, kind, count } of found.counts) {
+  const byCluster = new Map<string, { CRITICAL: number; WARNING: number }>()
+  for (const { cluster, severity, type, kind, count } of found.counts) {
     bySeverity[severity] += count
+    const ofCluster = byCluster.get(cluster) ?? { CRITICAL: 0, WARNING: 0 }
+    ofCluster[severity] += count
+    byCluster.set(cluster, ofCluster)
     if (type === null) continue
     const before = byType.get(type)
     if (before === undefined) byType.set(type, { type, kind, count })
@@ -153,6 +162,7 @@ export function useProblemCounts(): ProblemCounts | undefined {
     totalCount: found.totalCount,
     isPartly: found.visible !== 'ALL',
     bySeverity,
+    byCluster,
     byType: [...byType.values()].toSorted((one, other) => other.count - one.count),
   }
 }

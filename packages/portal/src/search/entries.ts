@@ -16,14 +16,16 @@ export interface Entry {
   readonly status?: HealthStatus | undefined
   /** Other words that find it. */
   readonly also?: readonly string[]
-  /** An address of the page… */
-  readonly href?: string
-  /** …or something to do. */
+  /** The `id` of an object. */
+  readonly id?: string
+  /** Something to do… */
   readonly run?: () => void
+  /** …and the address of the page to go to then. */
+  readonly href?: string
 }
 
 /** Entries under their heading. */
 export interface EntryGroup {
-  readonly name: 'recent' | 'kinds' | 'objects' | 'views' | 'actions'
+  readonly name: 'recent' | 'kinds' | 'objects' | 'clusters' | 'views' | 'actions'
   readonly entries: readonly Entry[]
 }

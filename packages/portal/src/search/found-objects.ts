@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'react'
 import { FindObjectsDocument } from '../gateway/documents.ts'
 import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
+import { useCounts } from '../gateway/counts.ts'
 import type { Kind } from '../gateway/kinds.ts'
-import { clustersOf, hasSeveralClusters, useScope } from '../scope.ts'
+import { useScope } from '../scope.ts'
 import { gapSentences } from '../look/gaps.ts'
 import { words } from '../words.ts'
 import type { Entry } from './entries.ts'
@@ -61,16 +62,27 @@ function stillFits(text: string, name: string, value: string): boolean {
   return parts.every((word) => /["=:]/.test(word) || found.includes(word))
 }
 
-/** The objects of the scope whose name, label or searchable index has the text. Those of the text before stay until the answer is there. */
+/**
+ * The objects of all clusters whose name, label or searchable index has the text, those of the clusters in scope first; in
+ * the namespaces in scope. Those of the text before stay until the answer is there.
+ */
 export function useFoundObjects(typed: string, kinds: readonly Kind[]): FoundObjects {
-  const { scope } = useScope()
-  const { namespaces } = scope
+  const { namespaces } = useScope().scope
+  const { all = [], clusters: inScope } = useCounts()
+  const hasSeveral = all.length > 1
+  const isNear = (cluster: string | undefined): boolean =>
+    inScope.some(({ name }) => name === cluster)
   const settled = useSettled(typed)
   const { text, types } = question(settled, kinds)
   const isAsked = text.length >= leastLength
   const { data, errors, isPending, isPrevious } = useAnswer(
     FindObjectsDocument,
-    { text, types, ...clustersOf(scope), namespaces: namespaces?.slice() ?? null },
+    {
+      text,
+      types,
+      clusters: hasSeveral ? ['*'] : null,
+      namespaces: namespaces?.slice() ?? null,
+    },
     { enabled: isAsked },
   )
   const isLate = isAsked && (isPending || isPrevious || settled !== typed)
@@ -82,16 +94,22 @@ export function useFoundObjects(typed: string, kinds: readonly Kind[]): FoundObj
       ({ object: { name }, value }) =>
         !isLate || stillFits(question(typed, kinds).text, name, value),
     )
+    .toSorted(
+      (one, other) =>
+        Number(isNear(other.object.object?.clusterName)) -
+        Number(isNear(one.object.object?.clusterName)),
+    )
     .slice(0, most)
   return {
     entries: shown.map(({ object: { id, kind, namespace, name, object }, matched, value }) => ({
       key: `object ${id}`,
       icon: 'object' as const,
       title: name,
-      detail: detailOf(namespace, hasSeveralClusters(scope) ? object?.clusterName : undefined),
+      detail: detailOf(namespace, hasSeveral ? object?.clusterName : undefined),
       tag: kind,
       because: matched === 'name' ? undefined : `${matched}: ${value}`,
       status: object?.health?.status,
+      id,
       href: `/objects/${encodeURIComponent(id)}`,
     })),
     more: isLate ? 0 : Math.max(0, (search?.totalCount ?? 0) - shown.length),

@@ -2,6 +2,7 @@ import { useLocation } from '@tanstack/react-router'
 import { hasToken } from '../gateway/credentials.ts'
 import { pageGateway } from '../gateway/page-gateway.ts'
 import { signOut, useSession } from '../gateway/session.ts'
+import { useCounts } from '../gateway/counts.ts'
 import { useKinds, type Kind } from '../gateway/kinds.ts'
 import { usePinned } from '../frame/pinned.ts'
 import { usePinThisView } from '../frame/rail.tsx'
@@ -17,6 +18,8 @@ const said = words.search
 export interface OwnEntries {
   readonly kinds: readonly Kind[]
   readonly ofKinds: readonly Entry[]
+  /** Where there are several. */
+  readonly clusters: readonly Entry[]
   readonly views: readonly Entry[]
   readonly actions: readonly Entry[]
 }
@@ -24,6 +27,8 @@ export interface OwnEntries {
 /** The kinds, the views and the actions of the page. */
 export function useOwnEntries({ openKeys }: { readonly openKeys: () => void }): OwnEntries {
   const { kinds } = useKinds()
+  const { all = [] } = useCounts()
+  const { setScope } = useScope()
   const [pinned] = usePinned()
   const ownViews = useOwnViews()
   return {
@@ -35,6 +40,14 @@ export function useOwnEntries({ openKeys }: { readonly openKeys: () => void }): 
       detail: group,
       also: [kind, resource],
       href: `/kinds/${path}`,
+    })),
+    clusters: (all.length < 2 ? [] : all).map(({ name, state }): Entry => ({
+      key: `cluster ${name}`,
+      icon: 'cluster',
+      title: name,
+      detail: words.overview.clusterStates[state],
+      also: [`cluster ${name}`],
+      run: () => setScope({ clusters: [name] }),
     })),
     views: [
       { key: 'view overview', icon: 'overview', title: words.frame.overview, href: '/' },

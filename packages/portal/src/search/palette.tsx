@@ -9,6 +9,7 @@ import { useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import type { Entry, EntryGroup } from './entries.ts'
 import { fitOfEntry, fitting } from './fit.ts'
+import { useFoundActions } from './found-actions.ts'
 import { useFoundObjects } from './found-objects.ts'
 import { useOwnEntries } from './own-entries.ts'
 import styles from './palette.module.css'
@@ -55,9 +56,10 @@ function Search({
 }) {
   const [typed, setTyped] = useState('')
   const text = typed.trim()
-  const { kinds, ofKinds, views, actions } = useOwnEntries({ openKeys })
+  const { kinds, ...own } = useOwnEntries({ openKeys })
   const found = useFoundObjects(text, kinds)
-  const groups = groupsOf(text, { ofKinds, objects: found.entries, views, actions })
+  const toDo = useFoundActions(text, kinds)
+  const groups = groupsOf(text, { ...own, objects: found.entries, toDo })
   const entries = groups.flatMap((group) => group.entries)
   // By its key: the chosen entry stays chosen when others come.
   const [chosenKey, setChosenKey] = useState<string | undefined>(undefined)
@@ -152,12 +154,17 @@ function groupsOf(
   all: {
     readonly ofKinds: readonly Entry[]
     readonly objects: readonly Entry[]
+    readonly clusters: readonly Entry[]
+    /** Actions with objects. */
+    readonly toDo: readonly Entry[]
     readonly views: readonly Entry[]
     readonly actions: readonly Entry[]
   },
 ): readonly EntryGroup[] {
   const kinds: EntryGroup = { name: 'kinds', entries: fitting(text, all.ofKinds, 5) }
   const objects: EntryGroup = { name: 'objects', entries: all.objects }
+  const clusters: EntryGroup = { name: 'clusters', entries: fitting(text, all.clusters, 4) }
+  const toDo: EntryGroup = { name: 'actions', entries: all.toDo }
   const [best] = kinds.entries
   // `pods` means the kind; a few letters that are also in the name of a kind mean the object that has them together.
   const isKind = best !== undefined && (fitOfEntry(text, best) ?? 4) < 3
@@ -169,9 +176,14 @@ function groupsOf(
           { name: 'actions', entries: all.actions },
         ]
       : [
+          ...(toDo.entries.length > 0 ? [toDo] : []),
+          ...(fitOfEntry(text, clusters.entries[0] ?? { title: '' }) === 0 ? [clusters] : []),
           ...(isKind ? [kinds, objects] : [objects, kinds]),
+          clusters,
           { name: 'views', entries: fitting(text, all.views, 4) },
-          { name: 'actions', entries: fitting(text, all.actions, 4) },
+          ...(toDo.entries.length > 0
+            ? []
+            : [{ name: 'actions' as const, entries: fitting(text, all.actions, 4) }]),
         ]
   const offered = new Set<string>()
   return groups
@@ -191,8 +203,8 @@ function useOpen(
   return (entry, { ctrlKey, metaKey }) => {
     noteRecent(entry)
     close()
-    if (entry.href === undefined) entry.run?.()
-    else {
+    entry.run?.()
+    if (entry.href !== undefined) {
       const href = inScope(entry.href, scope)
       if (ctrlKey || metaKey) window.open(href)
       else router.history.push(href)

@@ -23,9 +23,9 @@ function isEntry(value: unknown): value is RecentEntry {
 }
 
 /** Notes that the user has opened an entry. */
-export function noteRecent({ key, icon, title, detail, tag, href }: Entry): void {
-  // Actions are always in sight.
-  if (href === undefined) return
+export function noteRecent({ key, icon, title, detail, tag, href, run }: Entry): void {
+  // An action is offered for what it is done with.
+  if (href === undefined || run !== undefined) return
   const others = recentEntries().filter((entry) => entry.key !== key)
   const next = [{ key, icon, title, detail, tag, href }, ...others].slice(0, most)
   localStorage.setItem(kept, JSON.stringify(next))

@@ -317,17 +317,19 @@ function lastEventOf(run: ReadRun, problem: Problem): ProblemEvent | null {
 
 export function countedAs(
   served: ServedSchema,
-  { severity, root }: Pick<Problem, 'severity' | 'root'>,
+  { cluster, severity, root }: Pick<Problem, 'cluster' | 'severity' | 'root'>,
 ): ProblemCount {
-  return { severity, type: typeNameOf(served, root) ?? null, kind: kindNameOf(root), count: 1 }
+  const type = typeNameOf(served, root) ?? null
+  return { cluster, severity, type, kind: kindNameOf(root), count: 1 }
 }
 
-/** The numbers of problems by severity and kind, added up: the most frequent first. */
+/** The numbers of problems by cluster, severity and kind, added up: the most frequent first. */
 export function problemCounts(counted: Iterable<ProblemCount>): readonly ProblemCount[] {
   const counts = new Map<string, ProblemCount>()
-  for (const { severity, type, kind, count } of counted) {
-    const key = `${severity} ${type ?? ''} ${kind}`
-    counts.set(key, { severity, type, kind, count: count + (counts.get(key)?.count ?? 0) })
+  for (const one of counted) {
+    const { cluster, severity, type, kind, count } = one
+    const key = `${severity} ${type ?? ''} ${kind} ${cluster}`
+    counts.set(key, { ...one, count: count + (counts.get(key)?.count ?? 0) })
   }
   return Array.from(counts)
     .toSorted(([a, one], [b, other]) => other.count - one.count || (a < b ? -1 : 1))
