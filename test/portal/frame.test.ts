@@ -32,7 +32,7 @@ describeInBrowser('The frame of the portal', (browser) => {
       await using opened = await openPage(browser(), portal)
       const { page } = opened
       await problems(page).getByRole('link', { name: 'payments/invoice-worker' }).first().click()
-      await page.waitForURL('**/objects/*')
+      await page.waitForURL('**/objects/**')
       await page.getByRole('heading', { level: 1 }).waitFor()
       await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
       await opened.audit()
@@ -121,6 +121,23 @@ describeInBrowser('The frame of the portal', (browser) => {
       await page.waitForURL('**/?ns=payments')
       await rail.getByRole('button', { name: 'Unpin Overview · payments' }).click()
       expect(await rail.getByRole('button', { name: /^Unpin/ }).count()).toBe(0)
+      await opened.audit()
+    })
+
+    it('pins views under the names of their filters', async () => {
+      const path = '/kinds/pods?q=health%3Adegraded&ns=payments'
+      await using opened = await openPage(browser(), portal, { path })
+      const { page } = opened
+      await page.getByRole('heading', { level: 1, name: 'Pods' }).waitFor()
+      await page.getByRole('button', { name: 'Pin this view' }).click()
+      await page.goto('/problems?severity=CRITICAL')
+      await page.getByRole('heading', { level: 1, name: 'Problems' }).waitFor()
+      await page.getByRole('button', { name: 'Pin this view' }).click()
+      const rail = page.getByRole('navigation')
+      await rail.getByRole('link', { name: 'Problems · CRITICAL' }).waitFor()
+      await rail.getByRole('link', { name: 'Pods · health:degraded · payments' }).click()
+      await page.waitForURL('**/kinds/pods?*health*')
+      expect(new URL(page.url()).searchParams.get('ns')).toBe('payments')
       await opened.audit()
     })
 

@@ -132,6 +132,52 @@ describeInBrowser('An object', (browser) => {
     await opened.audit()
   })
 
+  it('has cluster, namespace, kind and name in its address, which opens what has the name by then', async () => {
+    const pods = { group: '', version: 'v1', resource: 'pods' }
+    const made = (): void => {
+      portal.cluster.storage.create(pods, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'made-anew', namespace: 'payments' },
+        spec: { containers: [{ name: 'main', image: 'busybox:1' }] },
+      })
+    }
+    made()
+    const named = 'namespace: "payments", where: { name: { eq: "made-anew" } }'
+    const first = await idOf(portal, 'pods', named)
+    await using opened = await open(first, 'events')
+    const { page } = opened
+    const heading = page.getByRole('heading', { level: 1, name: 'Pod made-anew' })
+    await heading.waitFor()
+    await page.waitForURL('**/objects/demo/Pod/payments/made-anew?tab=events')
+    const link = page.url()
+    portal.cluster.storage.delete(pods, 'payments', 'made-anew')
+    made()
+    // Its page stays with what it shows, and offers the new one.
+    await page.getByRole('link', { name: 'Open it' }).waitFor()
+    await page.goto('/livez')
+    await page.goto(link)
+    await heading.waitFor()
+    expect(await page.getByRole('link', { name: 'Open it' }).count()).toBe(0)
+    expect(await idOf(portal, 'pods', named)).not.toBe(first)
+    await opened.audit()
+    // Nothing has the name: it comes when something has.
+    portal.cluster.storage.delete(pods, 'payments', 'made-anew')
+    await page.goto('/livez')
+    await page.goto(link)
+    await page.getByText(/^No object has this name now/).waitFor()
+    made()
+    await heading.waitFor()
+    portal.cluster.storage.delete(pods, 'payments', 'made-anew')
+    await page.goto(
+      `/objects/${await idOf(portal, 'namespaces', 'where: { name: { eq: "payments" } }')}`,
+    )
+    await page.waitForURL('**/objects/demo/Namespace/-/payments')
+    await page.goto('/livez')
+    await page.goto('/objects/demo/Namespace/-/payments')
+    await page.getByRole('heading', { level: 1, name: 'Namespace payments' }).waitFor()
+  })
+
   it('leads to its owners', async () => {
     await using opened = await open(await idOf(portal, 'pods', broken))
     const { page } = opened

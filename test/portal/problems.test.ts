@@ -66,7 +66,7 @@ describeInBrowser('The problems of the portal', (browser) => {
     await using opened = await openPage(browser(), portal, { path: '/problems?cluster=*' })
     const { page } = opened
     await page.getByRole('link', { name: 'payments/invoice-worker' }).first().click()
-    await page.waitForURL('**/objects/*')
+    await page.waitForURL('**/objects/**')
     await page.getByRole('heading', { level: 1, name: /invoice-worker/ }).waitFor()
     expect(new URL(page.url()).searchParams.get('cluster')).toBe('*')
   })

@@ -12,7 +12,7 @@ import { ViewError } from './frame/view-error.tsx'
 import type { TableView } from './kinds/table-view.ts'
 import type { ChangeFilter } from './timeline/changes-page.tsx'
 import type { ProblemFilter } from './problems/use-problems.ts'
-import { scopeSearch, type ScopeSearch } from './scope.ts'
+import { namedRoute, scopeSearch, type ScopeSearch } from './scope.ts'
 
 const root = createRootRoute({
   component: () => (
@@ -62,14 +62,22 @@ export interface ObjectSearch extends ScopeSearch {
   readonly tab?: string
 }
 
-const object = createRoute({
+/** Both addresses of an object have one page, which stays when one becomes the other. */
+const objectPage = createRoute({
   getParentRoute: () => root,
-  path: '/objects/$id',
+  id: 'object',
   validateSearch: (search: Readonly<Record<string, unknown>>): ObjectSearch => ({
     ...scopeSearch(search),
     ...strings(search, 'tab'),
   }),
   component: lazyRouteComponent(() => import('./object/object-page.tsx'), 'ObjectPage'),
+})
+
+const objectById = createRoute({ getParentRoute: () => objectPage, path: '/objects/$id' })
+
+const objectByName = createRoute({
+  getParentRoute: () => objectPage,
+  path: namedRoute,
 })
 
 /** The parameters of the page of problems. */
@@ -126,7 +134,7 @@ export const router = createRouter({
     problems,
     changes,
     kind,
-    object,
+    objectPage.addChildren([objectById, objectByName]),
     applications,
     application,
     ownView,

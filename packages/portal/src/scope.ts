@@ -50,10 +50,58 @@ export function inScope<Cluster extends { readonly name: string }>(
   return clusters[0] === '*' ? all : all.filter(({ name }) => clusters.includes(name))
 }
 
+/** An object by its name. */
+export interface NamedObject {
+  readonly cluster: string
+  readonly apiVersion: string
+  readonly kind: string
+  readonly namespace: string | null
+  readonly name: string
+}
+
+/** Stands for the namespace of what is in none. */
+const noNamespace = '-'
+
+/** The route of an object by its name: `/objects/prod-eu/Deployment.apps/payments/invoice-worker`. */
+export const namedRoute = '/objects/$cluster/$kind/$namespace/$name'
+
+/** The parameters of {@link namedRoute}. */
+export interface NamedParams {
+  readonly cluster: string
+  readonly kind: string
+  readonly namespace: string
+  readonly name: string
+}
+
+/** The parameters of an object's address. */
+export function namedParams(named: NamedObject): NamedParams {
+  const { cluster, apiVersion, kind, namespace, name } = named
+  const group = apiVersion.includes('/') ? `.${apiVersion.slice(0, apiVersion.indexOf('/'))}` : ''
+  return { cluster, kind: `${kind}${group}`, namespace: namespace ?? noNamespace, name }
+}
+
+/** The object that an address names; `undefined` if it has an `id`. Any version of its group will do. */
+export function namedIn({
+  cluster,
+  kind: ofGroup,
+  namespace = noNamespace,
+  name,
+}: Partial<NamedParams>): NamedObject | undefined {
+  if (cluster === undefined || ofGroup === undefined || name === undefined) return undefined
+  const [kind = '', ...group] = ofGroup.split('.')
+  return {
+    cluster,
+    apiVersion: group.length === 0 ? 'v1' : `${group.join('.')}/v1`,
+    kind,
+    namespace: namespace === noNamespace ? null : namespace,
+    name,
+  }
+}
+
 /** What a link leads to: an object by its `id`, a kind (`deployments.apps`) of a namespace or of the scope, the overview. */
 export type Target =
   | 'overview'
-  | { readonly object: string }
+  | { readonly object: string; readonly named?: NamedObject }
   | { readonly kind: string; readonly namespace?: string }
 
 /** Where a view stands: the scope it looks at, and the way to other views. */

@@ -2,6 +2,8 @@ import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useRef } from 'react'
 import { useCounts } from '../gateway/counts.ts'
 import {
+  namedParams,
+  namedRoute,
   type Place,
   PlaceContext,
   type Scope,
@@ -53,6 +55,9 @@ export function AddressPlace({ children }: { readonly children: ReactNode }) {
     const address = (target: Target) => {
       if (target === 'overview') return { to: '/', search: scope }
       if ('object' in target) {
+        if (target.named !== undefined) {
+          return { to: namedRoute, params: namedParams(target.named), search: scope }
+        }
         return { to: '/objects/$id', params: { id: target.object }, search: scope }
       }
       const { kind: resource, namespace } = target

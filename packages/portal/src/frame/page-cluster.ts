@@ -21,6 +21,7 @@ export function usePageCluster(cluster: string | undefined): void {
         cluster,
         ns: undefined,
       }),
+      state: true,
       replace: true,
     } as never)
   }, [cluster, isOutside, navigate])

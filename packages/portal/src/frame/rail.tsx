@@ -147,11 +147,16 @@ function Pinned() {
   )
 }
 
-/** Pins the view that is shown, or unpins it. */
+/** The parameters of views that filter. */
+const filterNames = ['q', 'severity', 'type', 'name', 'manager', 'path']
+
+/** Pins the view that is shown, under its name, filter and scope, or unpins it. */
 export function usePinThisView(): { readonly isPinned: boolean; readonly toggle: () => void } {
-  const { href } = useLocation()
-  const { namespaces } = useScope().scope
-  const title = [useShownTitle(), ...(namespaces ?? [])].join(' · ')
+  const { href, search } = useLocation()
+  const { clusters, namespaces } = useScope().scope
+  const filters = filterNames.flatMap((name) => (search as Record<string, string>)[name] ?? [])
+  const places = [...(clusters?.[0] === '*' ? [] : (clusters ?? [])), ...(namespaces ?? [])]
+  const title = [useShownTitle(), ...filters, ...places].join(' · ')
   const [pinned, pin] = usePinned()
   return {
     isPinned: pinned.some((view) => view.href === href),

@@ -142,6 +142,7 @@ function Copy({ object }: { readonly object: SeenObject }) {
     return () => clearTimeout(timer)
   }, [isCopied])
   const { name, namespace, apiVersion, kind, id } = object
+  const named = { ...object, cluster: object.clusterName }
   const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : ''
   const texts = [
     [words.object.copyName, name],
@@ -149,7 +150,7 @@ function Copy({ object }: { readonly object: SeenObject }) {
       words.object.copyCommand,
       `kubectl get ${kind.toLowerCase()}${group} ${name}${namespace === null ? '' : ` -n ${namespace}`} -o yaml`,
     ],
-    [words.object.copyAddress, new URL(hrefOf({ object: id }), location.href).href],
+    [words.object.copyAddress, new URL(hrefOf({ object: id, named }), location.href).href],
   ] as const
   return (
     <Menu.Root>

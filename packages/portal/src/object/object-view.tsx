@@ -67,25 +67,25 @@ export function ObjectView({
   tab,
   onTab,
   onClose,
-  onCluster,
+  onSeen,
   isPage = false,
 }: {
   readonly id: string
   readonly tab: ObjectTab
   readonly onTab: (tab: ObjectTab) => void
   readonly onClose?: () => void
-  /** Called with the object's cluster when it is known. */
-  readonly onCluster?: (cluster: string) => void
+  /** Called with the object when it is known. */
+  readonly onSeen?: (object: SeenObject) => void
   /** Whether the view is the page. */
   readonly isPage?: boolean
 }) {
   const live = useLiveObject(id)
   const { object } = live
-  const cluster = object?.clusterName
+  const isSeen = object !== undefined
   const shown = object === undefined ? tabs : tabsOf(object)
   useEffect(() => {
-    if (cluster !== undefined) onCluster?.(cluster)
-  }, [cluster, onCluster])
+    if (object !== undefined) onSeen?.(object)
+  }, [isSeen, onSeen])
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyped(event)) return
@@ -159,14 +159,17 @@ function Content({ tab, object }: { readonly tab: ObjectTab; readonly object: Se
   }
 }
 
-/** What stands in place of an object that is not there, or not yet. */
-function Absent({
+/** What stands in place of an object that is not there, or not yet. Without an `id`, nothing is known of its past. */
+export function Absent({
   id,
   live: { state, errors },
   isPage,
+  isNamed = false,
 }: {
-  readonly id: string
-  readonly live: LiveObject
+  readonly id?: string
+  /** Whether its name is followed: it is shown when there is one. */
+  readonly isNamed?: boolean
+  readonly live: Pick<LiveObject, 'state' | 'errors'>
   readonly isPage: boolean
 }) {
   if (state === 'loading') {
@@ -185,10 +188,10 @@ function Absent({
         <Failure errors={errors} title={words.object.failed} isView={isPage} />
       ) : (
         <Notice title={words.object.missing.title} isView={isPage}>
-          <p>{words.object.missing.text}</p>
+          <p>{isNamed ? words.object.missing.named : words.object.missing.text}</p>
         </Notice>
       )}
-      {state === 'missing' ? <HistoryTab id={id} /> : null}
+      {state === 'missing' && id !== undefined ? <HistoryTab id={id} /> : null}
       <PlaceLink to="overview" className={styles['next']}>
         {words.object.overview}
       </PlaceLink>

@@ -52,6 +52,8 @@ export const objectWords = {
   missing: {
     title: 'There is nothing here that you may see.',
     text: 'The object was deleted, or you have no access to where it is. A new object of the same name has another address.',
+    named:
+      'No object has this name now, or you have no access to where it is. When one is made, it opens here.',
   },
   failed: 'The object cannot be shown.',
   overview: 'Go to the overview',

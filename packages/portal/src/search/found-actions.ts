@@ -35,8 +35,9 @@ export function useFoundActions(typed: string, kinds: readonly Kind[]): readonly
   return entries
     .filter(({ tag = '' }) => fitting === undefined || fitting.includes(tag))
     .slice(0, most)
-    .map(({ id = '', because: _, ...entry }) => ({
+    .map(({ id = '', ...entry }) => ({
       ...entry,
+      because: undefined,
       key: `action ${name} ${id}`,
       title: `${words.actions.of[name].label} ${entry.title}`,
       run: () => wantAction(id, name),
