@@ -97,6 +97,7 @@ describe('a subscription to the clusters that follows what their caches hold', (
     await expect.poll(last).not.toContain('Service')
     for (const [at, frame] of frames.entries()) expect(frame).not.toBe(frames[at - 1])
     leave()
+    cluster.storage.delete(pods, 'default', name)
   })
 
   it.each([0, 499, 60_001])('refuses to look every %d ms', async (everyMs) => {
