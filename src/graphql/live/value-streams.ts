@@ -22,6 +22,11 @@ export interface ClustersStreamOptions {
   readonly read: () => Promise<string>
 }
 
+/** A subscription that follows caches reads for this share of the time, also while they change all the time… */
+const readingShare = 0.1
+/** …but waits no longer than this: the state of a cluster is in its frames, too. */
+const mostRestMs = 5_000
+
 export interface FollowedCaches {
   readonly everyMs: number
   /** A text that differs whenever the caches may have changed. */
@@ -68,18 +73,23 @@ export async function clustersStream({
   })
   async function* texts(first: string): AsyncGenerator<string, void, void> {
     let last = first
+    let restMs = 0
     yield last
     while (!signal.aborted) {
       // oxlint-disable-next-line no-await-in-loop -- one change after the other
       await change.promise
       // oxlint-disable-next-line no-await-in-loop -- gathers the changes
-      await sleep(coalesceMs, signal)
+      await sleep(Math.max(coalesceMs, restMs), signal)
       if (signal.aborted) return
       change = Promise.withResolvers()
       if (isWithheld) last = ''
       isWithheld = false
+      const beganMs = performance.now()
       // oxlint-disable-next-line no-await-in-loop -- as above
       const text = await read()
+      if (caches !== undefined) {
+        restMs = Math.min((performance.now() - beganMs) / readingShare, mostRestMs)
+      }
       if (text !== last) yield (last = text)
     }
   }
