@@ -243,6 +243,7 @@ function* schemaMadeOf(
     kinds,
     kindOf,
     relations,
+    definitions: model.definitions,
     commonKinds,
     problemKinds,
     problemRulesOff,
@@ -292,7 +293,7 @@ export function serveBuilt(
   fleet: FleetChanges,
   archive?: ArchiveReads,
 ): ServedSchema {
-  const { resources, schema, isExtended, kinds, kindOf, relations } = made
+  const { resources, schema, isExtended, kinds, kindOf, relations, definitions } = made
   const { commonKinds, problemKinds, problemRulesOff } = made
   const clusters = new Map<string, ClusterCache>()
   const access = new Map<string, ClusterAccess>()
@@ -312,7 +313,8 @@ export function serveBuilt(
     all.set(name, described)
   }
   const indexTexts = new Map(Array.from(resources, ([kind, one]) => [kind, one.indexTexts]))
-  const built = { schema, isExtended, kinds, kindOf, relations, commonKinds, problemKinds }
+  const ofModel = { schema, isExtended, kinds, kindOf, relations, definitions }
+  const built = { ...ofModel, commonKinds, problemKinds }
   const fleetParts = { clusters, members: all, fleet, access }
   return { ...built, problemRulesOff, ...fleetParts, indexTexts, archive }
 }

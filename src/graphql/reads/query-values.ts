@@ -18,6 +18,7 @@ import type {
   CompleteArguments,
   DifferencesArguments,
   GraphArguments,
+  KindFieldsArguments,
   KindLogsArguments,
   KubernetesObjectsArguments,
   ObjectArguments,
@@ -42,6 +43,7 @@ import {
   entityOf,
   entityPlaces,
 } from './object-read.ts'
+import { readKindFields } from './kind-fields.ts'
 import { anyKindsPlaces, readAnyKinds } from './over-kinds/kinds-connection.ts'
 import { lastEventNeeds, problemNeeds, readProblems } from './over-kinds/problems-read.ts'
 import {
@@ -99,6 +101,8 @@ export const queryValues = {
     readAnyKinds(run, args),
   search: (args: SearchArguments, run: ReadRun): object => readSearch(run, args),
   complete: (args: CompleteArguments, run: ReadRun): object => readCompletions(run, args),
+  kindFields: (args: KindFieldsArguments, run: ReadRun): readonly object[] | undefined =>
+    readKindFields(run, args),
   problems: (args: ProblemsArguments, run: ReadRun): object => readProblems(run, args),
   changes: (args: ChangesArguments, run: ReadRun): object | undefined => readChanges(run, args),
   differences: (args: DifferencesArguments, run: ReadRun): object | undefined =>

@@ -72,6 +72,7 @@ const query: Readonly<Record<string, FieldSource>> = {
   search: member,
   problems: member,
   complete: member,
+  kindFields: member,
   changes: member,
   differences: member,
 }

@@ -11,6 +11,7 @@ import type { ClusterAccess } from '../../access/cluster-access.ts'
 import type { ClusterCache, IndexTexts } from '../../cache/cluster-cache.ts'
 import type { ProblemRuleName } from '../../kubernetes/problems/problem-fact.ts'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
+import type { Definitions } from '../model/definitions.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
@@ -55,6 +56,8 @@ export interface ServedSchema {
   /** A kind by API group and kind, in any version, as in owner references and object ids. */
   readonly kindOf: (group: string, kind: string) => Kind | undefined
   readonly relations: SchemaRelations
+  /** What the OpenAPI documents of the clusters say. */
+  readonly definitions: Definitions
   /** The definitions of the indexes of each kind. Plans compiled for this schema read no other ones. */
   readonly indexTexts: ReadonlyMap<Kind, IndexTexts>
   /** The kinds that fields of any kind load by themselves: see {@link defaultCommonKinds}. */
