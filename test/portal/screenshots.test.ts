@@ -28,7 +28,7 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
   beforeAll(async () => {
     folder = kept ?? (await mkdtemp(join(tmpdir(), 'informerql-pictures-')))
     await mkdir(folder, { recursive: true })
-    served = await servePortal({ pods: 400 })
+    served = await servePortal({ pods: 400, allowWrites: true })
     const { deployments } = await served
       .gateway()
       .data(
@@ -69,6 +69,15 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
       name: 'application',
       path: `/applications/${worker}`,
       show: (page) => page.locator('.react-flow__node').nth(5).waitFor(),
+    },
+    {
+      name: 'create',
+      path: '/create?kind=deployments.apps&ns=payments',
+      async show(page) {
+        await page.locator('.cm-line').getByText('kind: Deployment').waitFor()
+        await page.getByRole('button', { name: 'Review', exact: true }).click()
+        await page.getByRole('button', { name: 'Apply 1 document' }).waitFor()
+      },
     },
     {
       name: 'search',

@@ -122,6 +122,22 @@ const application = createRoute({
   component: lazyRouteComponent(() => import('./application/application.tsx'), 'Application'),
 })
 
+/** The parameters of the page that creates objects. */
+export interface CreateSearch extends ScopeSearch {
+  /** The kind to begin with: `deployments.apps`. */
+  readonly kind?: string
+}
+
+const create = createRoute({
+  getParentRoute: () => root,
+  path: '/create',
+  validateSearch: (search: Readonly<Record<string, unknown>>): CreateSearch => ({
+    ...scopeSearch(search),
+    ...strings(search, 'kind'),
+  }),
+  component: lazyRouteComponent(() => import('./create/create-page.tsx'), 'CreatePage'),
+})
+
 const ownView = createRoute({
   getParentRoute: () => root,
   path: '/views/$name',
@@ -137,6 +153,7 @@ export const router = createRouter({
     objectPage.addChildren([objectById, objectByName]),
     applications,
     application,
+    create,
     ownView,
   ]),
   // Parameters are plain texts: `?ns=shop,web`.

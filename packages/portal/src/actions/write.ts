@@ -28,6 +28,25 @@ export function refusalOf(error: Error): readonly AnswerError[] {
   return error instanceof GatewayError ? error.errors : [{ message: error.message }]
 }
 
+/** The fields that errors of the API server are about. */
+export function fieldsIn(errors: readonly AnswerError[]): readonly string[] {
+  return errors.flatMap(({ extensions }) => {
+    const { causes, conflicts } = extensions ?? {}
+    return [causes, conflicts].flatMap((list) =>
+      Array.isArray(list) ? (list as { readonly field: string }[]).map(({ field }) => field) : [],
+    )
+  })
+}
+
+/** Whether the only conflicts are with what was set in the gateway's own name. */
+export function isOwnConflict(errors: readonly AnswerError[]): boolean {
+  const conflicts = errors.flatMap(({ extensions }) => {
+    const { conflicts: list } = extensions ?? {}
+    return Array.isArray(list) ? (list as { readonly manager: string }[]) : []
+  })
+  return conflicts.length > 0 && conflicts.every(({ manager }) => manager === 'informerql')
+}
+
 /** What a write would do. */
 export interface Preview {
   readonly written: Written | undefined

@@ -17,8 +17,11 @@ export class TextEditor {
       label,
       changed,
       submit,
+      further = [],
     }: {
       readonly label: string
+      /** What the editor has besides. */
+      readonly further?: Extension
       readonly changed: (text: string) => void
       readonly submit: () => void
     },
@@ -48,6 +51,7 @@ export class TextEditor {
             if (docChanged) changed(state.doc.toString())
           }),
           this.#marks.of([]),
+          further,
         ],
       }),
     })
@@ -72,6 +76,19 @@ export class TextEditor {
     const { doc } = this.view.state
     const { to } = doc.line(Math.min(Math.max(line, 1), doc.lines))
     this.view.dispatch({ selection: { anchor: to }, scrollIntoView: true })
+    this.view.focus()
+  }
+
+  /** Adds a document at the end, and puts the cursor there. */
+  append(text: string): void {
+    const { doc } = this.view.state
+    const before = doc.toString().trimEnd()
+    const insert = before === '' ? text : `${before}\n---\n${text}`
+    this.view.dispatch({
+      changes: { from: 0, to: doc.length, insert },
+      selection: { anchor: insert.length },
+      scrollIntoView: true,
+    })
     this.view.focus()
   }
 

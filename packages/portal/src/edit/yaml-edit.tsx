@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { FieldChanges, fieldName } from '../actions/field-changes.tsx'
-import { refusalOf } from '../actions/write.ts'
+import { fieldsIn, isOwnConflict, refusalOf } from '../actions/write.ts'
 import { WriteFailure } from '../actions/write-failure.tsx'
 import { WrittenChanges } from '../actions/written-changes.tsx'
 import { type AnswerError, useGateway } from '../gateway/gateway.ts'
@@ -98,7 +98,8 @@ export function YamlEdit({
       setStage({ at: 'reviewed', edit, review: await review(gateway, edit), isMoved })
     } catch (error) {
       // What this page has set by an action is another manager's for an apply, and no reason to ask.
-      if (!edit.force && isOwn(refusalOf(error as Error))) await tried({ ...edit, force: true })
+      if (!edit.force && isOwnConflict(refusalOf(error as Error)))
+        await tried({ ...edit, force: true })
       else refuse(edit, error, true)
     }
   }
@@ -330,15 +331,6 @@ function Places({
   )
 }
 
-/** Whether the only conflicts are with what was set in the gateway's own name. */
-function isOwn(errors: readonly AnswerError[]): boolean {
-  const conflicts = errors.flatMap(({ extensions }) => {
-    const { conflicts: list } = extensions ?? {}
-    return Array.isArray(list) ? (list as { readonly manager: string }[]) : []
-  })
-  return conflicts.length > 0 && conflicts.every(({ manager }) => manager === 'informerql')
-}
-
 /** Whether only another text helps. */
 function isAboutText(errors: readonly AnswerError[]): boolean {
   return errors.some(({ extensions }) => ['CONFLICT', 'INVALID'].includes(extensions?.code ?? ''))
@@ -358,16 +350,6 @@ function problemOf(base: unknown, edited: unknown, isChanged: boolean): Problem 
   )
   if (other !== undefined) return { message: say.identity(fieldName(other.path)), line: undefined }
   return isChanged ? undefined : { message: say.same, line: undefined }
-}
-
-/** The fields that errors of the API server are about. */
-function fieldsIn(errors: readonly AnswerError[]): readonly string[] {
-  return errors.flatMap(({ extensions }) => {
-    const { causes, conflicts } = extensions ?? {}
-    return [causes, conflicts].flatMap((list) =>
-      Array.isArray(list) ? (list as { readonly field: string }[]).map(({ field }) => field) : [],
-    )
-  })
 }
 
 function isMove(errors: readonly AnswerError[]): boolean {

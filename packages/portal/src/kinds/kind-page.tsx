@@ -1,8 +1,12 @@
 import { useCallback } from 'react'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useTakesWrites } from '../actions/writable.ts'
 import { useViewTitle } from '../frame/view-title.ts'
 import { useKinds } from '../gateway/kinds.ts'
-import type { TableSearch } from '../router.tsx'
+import controls from '../look/controls.module.css'
+import type { CreateSearch, TableSearch } from '../router.tsx'
+import { scopeSearch, type ScopeSearch } from '../scope.ts'
+import { words } from '../words.ts'
 import { NamedKindTable } from './named-kind-table.tsx'
 import type { TableView } from './table-view.ts'
 
@@ -21,5 +25,31 @@ export function KindPage() {
     [navigate],
   )
   useViewTitle(useKinds().byPath.get(resource)?.title ?? resource)
-  return <NamedKindTable resource={resource} view={view} change={change} />
+  return (
+    <NamedKindTable
+      resource={resource}
+      view={view}
+      change={change}
+      tools={useTakesWrites() ? <CreateLink resource={resource} /> : null}
+    />
+  )
+}
+
+function CreateLink({ resource }: { readonly resource: string }) {
+  const kind = useKinds().byPath.get(resource)?.kind
+  if (kind === undefined) return null
+  const search = (before: ScopeSearch): CreateSearch => ({
+    ...scopeSearch({ ...before }),
+    kind: resource,
+  })
+  return (
+    <Link
+      to="/create"
+      search={search}
+      className={controls['quiet']}
+      aria-label={words.frame.createOf(kind)}
+    >
+      {words.frame.create}
+    </Link>
+  )
 }

@@ -1,4 +1,4 @@
-import { useDeferredValue, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useKeys } from '../frame/keys.ts'
 import { ShowQuery } from '../frame/show-query.tsx'
 import { TableNamespacesDocument, TablePageDocument } from '../gateway/documents.ts'
@@ -29,6 +29,7 @@ export function KindTable({
   view,
   change,
   visit,
+  tools,
 }: {
   readonly kind: Kind
   readonly scope: Scope
@@ -37,6 +38,8 @@ export function KindTable({
   readonly change: (changed: TableView, isStep: boolean) => void
   /** Leaves for the page of an object. */
   readonly visit: (id: string) => void
+  /** What stands beside the table's own tools. */
+  readonly tools?: ReactNode
 }) {
   const field = useRef<HTMLInputElement>(null)
   const [draft, setDraft] = useState('')
@@ -81,6 +84,7 @@ export function KindTable({
           {rows.count === undefined || hasFailed ? '' : rows.count.toLocaleString()}
         </output>
         <div className={styles['tools']}>
+          {tools}
           {picked.size === 0 ? null : (
             <button
               type="button"

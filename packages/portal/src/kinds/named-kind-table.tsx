@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { useKinds } from '../gateway/kinds.ts'
 import { Failure, Notice } from '../look/notice.tsx'
 import { usePlace } from '../scope.ts'
@@ -11,11 +12,14 @@ export function NamedKindTable({
   resource,
   view,
   change,
+  tools,
 }: {
   readonly resource: string
   readonly view: TableView
   /** Changes the view; `isStep`: the user can go back to the one before. */
   readonly change: (changed: TableView, isStep: boolean) => void
+  /** What stands beside the table's own tools. */
+  readonly tools?: ReactNode
 }) {
   const { scope, open } = usePlace()
   const { byPath, isPending } = useKinds()
@@ -32,6 +36,7 @@ export function NamedKindTable({
       scope={scope}
       view={view}
       change={change}
+      tools={tools}
       visit={(object) => open({ object })}
     />
   )

@@ -6,6 +6,7 @@ import { useCounts } from '../gateway/counts.ts'
 import { useKinds, type Kind } from '../gateway/kinds.ts'
 import { usePinned } from '../frame/pinned.ts'
 import { usePinThisView } from '../frame/rail.tsx'
+import { useTakesWrites } from '../actions/writable.ts'
 import { useOwnViews } from '../own-views/own-views.ts'
 import { useTheme } from '../look/theme.ts'
 import { hasSeveralClusters, useScope } from '../scope.ts'
@@ -31,6 +32,7 @@ export function useOwnEntries({ openKeys }: { readonly openKeys: () => void }): 
   const { setScope } = useScope()
   const [pinned] = usePinned()
   const ownViews = useOwnViews()
+  const takesWrites = useTakesWrites()
   return {
     kinds,
     ofKinds: kinds.map(({ path, title, kind, resource, group }) => ({
@@ -63,6 +65,18 @@ export function useOwnEntries({ openKeys }: { readonly openKeys: () => void }): 
         title: words.frame.applications,
         href: '/applications',
       },
+      ...(takesWrites
+        ? [
+            {
+              key: 'view create',
+              icon: 'action',
+              title: words.frame.create,
+              detail: said.create,
+              also: ['apply', 'new', 'yaml', 'manifest'],
+              href: '/create',
+            } as const,
+          ]
+        : []),
       ...(ownViews ?? []).map(({ name, title }): Entry => ({
         key: `view ${name}`,
         icon: 'object',

@@ -1,0 +1,385 @@
+import { useBlocker, useSearch } from '@tanstack/react-router'
+import { type DragEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { draftOf, keepDraft } from '../edit/draft.ts'
+import type { Problem } from '../edit/edited-text.ts'
+import { TextEditor } from '../edit/text-editor.ts'
+import editStyles from '../edit/yaml-edit.module.css'
+import { NamePicker } from '../frame/name-picker.tsx'
+import { useViewTitle } from '../frame/view-title.ts'
+import { WritesDocument } from '../gateway/documents.ts'
+import { useAnswer, useGateway } from '../gateway/gateway.ts'
+import { useKinds } from '../gateway/kinds.ts'
+import { useNamespaces } from '../gateway/viewer.ts'
+import controls from '../look/controls.module.css'
+import { Failure, Notice } from '../look/notice.tsx'
+import yamlStyles from '../object/yaml-tab.module.css'
+import { hasSeveralClusters, useScope } from '../scope.ts'
+import { words } from '../words.ts'
+import { ApplyRun, linesOf, type Progress } from './apply-run.ts'
+import { completions } from './completion.ts'
+import { createWords as say } from './create-words.ts'
+import styles from './create.module.css'
+import { KindFields } from './kind-fields.ts'
+import { ManifestReader, maxCharacters, type Reading } from './manifest-text.ts'
+import { OutcomeList } from './outcome-list.tsx'
+import { checkedBySchema } from './schema-check.ts'
+import { TemplateMenu } from './template-menu.tsx'
+import { textFor } from './templates.ts'
+
+/** The page that creates and applies objects from YAML: `/create?kind=deployments.apps`. */
+export function CreatePage() {
+  useViewTitle(words.frame.create)
+  const { data, errors, isPending } = useAnswer(WritesDocument, {})
+  const { kinds, byPath, isPending: isAsking } = useKinds()
+  const { kind = '' } = useSearch({ from: '/create' })
+  const clusters = (data?.gatewayClusters ?? []).filter(({ writable }) => writable)
+  if (isPending || (isAsking && kind !== '')) return <div aria-busy="true" />
+  if (errors.length > 0) return <Failure errors={errors} isView />
+  if (clusters.length === 0) {
+    return (
+      <Notice title={say.noWrites} isView>
+        <p>{say.noWritesNext}</p>
+      </Notice>
+    )
+  }
+  return (
+    <Create
+      key={kind}
+      all={clusters.map(({ name }) => name)}
+      kinds={kinds}
+      begin={kind === '' ? '' : textFor(kind, byPath.get(kind))}
+    />
+  )
+}
+
+/** The draft of the page, for this tab. */
+const draftId = 'create'
+/** How long one rests from typing before the text is read and checked. */
+const restMs = 400
+/** Documents in all clusters together. */
+const mostJobs = 500
+/** Documents that are checked while one types. */
+const mostChecked = 50
+
+function Create({
+  all,
+  kinds,
+  begin,
+}: {
+  /** The clusters that can be written. */
+  readonly all: readonly string[]
+  readonly kinds: ReturnType<typeof useKinds>['kinds']
+  /** The text to begin with. */
+  readonly begin: string
+}) {
+  const gateway = useGateway()
+  const { scope } = useScope()
+  const { names } = useNamespaces()
+  const [draft] = useState(() => draftOf(draftId)?.text ?? '')
+  const [text, setText] = useState(() => withBegin(draft, begin))
+  const [clusters, setClusters] = useState(() => firstClusters(all, scope))
+  const [namespace, setNamespace] = useState(() =>
+    scope.namespaces?.length === 1 ? (scope.namespaces[0] ?? '') : 'default',
+  )
+  const [reading, setReading] = useState<Reading>()
+  const [checks, setChecks] = useState<readonly Problem[]>([])
+  const [progress, setProgress] = useState<Progress>()
+  const [refusal, setRefusal] = useState<string>()
+  const [isOver, setOver] = useState(false)
+  const run = useRef<ApplyRun>(undefined)
+  const place = useRef<HTMLDivElement>(null)
+  const panel = useRef<HTMLElement>(null)
+  const editor = useRef<TextEditor>(undefined)
+  const submit = useRef(() => {})
+  const reader = useMemo(() => new ManifestReader(), [])
+  const fields = useMemo(() => new KindFields(gateway), [gateway])
+  const where = useRef({ cluster: clusters[0], namespace, kinds })
+  where.current = { cluster: clusters[0], namespace, kinds }
+
+  useEffect(() => {
+    if (place.current === null) return
+    editor.current = new TextEditor(place.current, text, {
+      label: say.label,
+      changed: setText,
+      submit: () => submit.current(),
+      further: completions(fields, () => where.current),
+    })
+    editor.current.view.focus()
+    return () => editor.current?.view.destroy()
+    // The editor is made once.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [])
+  useEffect(() => () => run.current?.leave(), [])
+  useEffect(() => {
+    // What was reviewed was another text, or for another place.
+    run.current?.leave()
+    run.current = undefined
+    setProgress(undefined)
+    setRefusal(undefined)
+    editor.current?.mark([])
+    const reads = new AbortController()
+    const timer = setTimeout(() => {
+      // The values of Secrets stay in the page.
+      const isKept = text.trim() !== '' && !/^\s*["']?kind["']?:\s*["']?Secret\b/m.test(text)
+      keepDraft(draftId, isKept ? { base: {}, text } : undefined)
+      void check(reads.signal)
+    }, restMs)
+    return () => {
+      clearTimeout(timer)
+      reads.abort()
+    }
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [text, clusters, namespace])
+
+  const check = async (signal: AbortSignal): Promise<void> => {
+    const read = await reader.read(text, signal)
+    if (read === undefined) return
+    setReading(read)
+    const found = await Promise.all(
+      read.documents.slice(0, mostChecked).map((document) => {
+        const { apiVersion, kind, namespace: own = namespace } = document
+        return checkedBySchema(
+          document,
+          { apiVersion, kind, cluster: clusters[0], namespace: own },
+          fields,
+        )
+      }),
+    )
+    if (signal.aborted) return
+    setChecks(found.flat())
+    const wrong = [...read.problems, ...found.flat()]
+    editor.current?.mark(wrong.flatMap(({ line }) => line ?? []))
+  }
+
+  const review = async (): Promise<void> => {
+    run.current?.leave()
+    const read = await reader.read(text, new AbortController().signal)
+    if (read === undefined) return
+    setReading(read)
+    const { documents, problems } = read
+    const isEmpty = documents.length === 0 && problems.length === 0
+    const isTooMany = documents.length * clusters.length > mostJobs
+    setRefusal(isEmpty ? say.empty : isTooMany ? say.tooMany(mostJobs) : undefined)
+    const [first] = problems
+    if (first?.line !== undefined) editor.current?.goTo(first.line)
+    if (isEmpty || isTooMany || first !== undefined) return
+    const next = new ApplyRun(gateway, {
+      documents,
+      clusters,
+      namespace: namespace.trim() === '' ? undefined : namespace.trim(),
+      told: setProgress,
+    })
+    run.current = next
+    await next.review()
+    panel.current?.focus()
+  }
+  submit.current = () => void review()
+  const apply = async (): Promise<void> => {
+    panel.current?.focus()
+    await run.current?.apply()
+    panel.current?.focus()
+  }
+  useEffect(() => {
+    if (progress === undefined) return
+    const { jobs, outcomes, stage } = progress
+    const lines = jobs.flatMap(({ key, document }) => {
+      const outcome = outcomes.get(key)
+      return outcome?.at === 'refused' || outcome?.at === 'failed'
+        ? linesOf(document, outcome.errors)
+        : []
+    })
+    editor.current?.mark(lines)
+    const isDone = stage === 'over' && jobs.every(({ key }) => outcomes.get(key)?.at === 'applied')
+    if (isDone) keepDraft(draftId, undefined)
+  }, [progress])
+
+  const add = (more: string): void => editor.current?.append(more)
+  const addFiles = async (files: Iterable<File>): Promise<void> => {
+    for (const file of files) {
+      if (file.size > maxCharacters) setRefusal(say.notRead(file.name))
+      else add(await file.text())
+    }
+  }
+  const isApplying = progress?.stage === 'applying'
+  const isBusy = progress?.stage === 'trying' || isApplying
+  useBlocker({
+    shouldBlockFn: () => isApplying && !confirm(say.leave),
+    enableBeforeUnload: isApplying,
+  })
+  const problems = reading?.problems ?? []
+  return (
+    <div
+      className={styles['page']}
+      data-over={isOver || undefined}
+      onDragOver={(event: DragEvent) => {
+        if (!event.dataTransfer.types.includes('Files')) return
+        event.preventDefault()
+        setOver(true)
+      }}
+      onDragLeave={() => setOver(false)}
+      onDropCapture={(event: DragEvent) => {
+        if (event.dataTransfer.files.length === 0) return
+        event.preventDefault()
+        // Otherwise the editor takes the file, too.
+        event.stopPropagation()
+        setOver(false)
+        void addFiles(event.dataTransfer.files)
+      }}
+    >
+      {/* Another text would be another run. */}
+      <header className={styles['top']} inert={isApplying}>
+        <h1>{words.frame.create}</h1>
+        <output className={styles['dim']} aria-live="off">
+          {reading === undefined ? '' : say.counted(reading.documents.length)}
+        </output>
+        <div className={styles['tools']}>
+          {all.length < 2 ? null : (
+            <NamePicker
+              icon="cluster"
+              title={say.clusters}
+              namesFor={() => all}
+              chosen={clusters}
+              noneLabel={say.chooseClusters}
+              manyLabel={say.someClusters}
+              choose={setClusters}
+              find={say.findCluster}
+              empty={say.noCluster}
+              item={(name) => name}
+            />
+          )}
+          <label className={styles['namespace']} title={say.namespaceHint}>
+            {say.namespace}
+            <input
+              className={controls['field']}
+              list="create-namespaces"
+              value={namespace}
+              spellCheck={false}
+              autoComplete="off"
+              onChange={({ target }) => setNamespace(target.value)}
+            />
+            <datalist id="create-namespaces">
+              {names.slice(0, 500).map((name) => (
+                <option key={name} value={name} />
+              ))}
+            </datalist>
+          </label>
+          <TemplateMenu
+            choose={(template) => add(template.text)}
+            next={() => editor.current?.view.contentDOM ?? null}
+          />
+          <label className={`${controls['button']} ${styles['file']}`}>
+            {say.file}
+            <input
+              type="file"
+              multiple
+              accept=".yaml,.yml,.json"
+              aria-label={say.files}
+              onChange={({ target }) => {
+                void addFiles([...(target.files ?? [])]).then(() => (target.value = ''))
+              }}
+            />
+          </label>
+          <button
+            type="button"
+            className={controls['button']}
+            disabled={text === '' || isBusy}
+            onClick={() => {
+              if (progress?.stage !== 'over' && !confirm(say.discard)) return
+              editor.current?.replace('')
+              editor.current?.view.focus()
+            }}
+          >
+            {say.clear}
+          </button>
+          <button
+            type="button"
+            className={controls['button']}
+            data-kind={progress === undefined ? 'main' : undefined}
+            disabled={isBusy || clusters.length === 0}
+            onClick={() => void review()}
+          >
+            {say.review}
+          </button>
+        </div>
+        <p className={styles['hint']}>{draft === '' ? say.hint : `${say.kept} ${say.hint}`}</p>
+      </header>
+      <div
+        ref={place}
+        className={`${yamlStyles['text']} ${editStyles['text']} ${styles['text']}`}
+        inert={isApplying}
+      />
+      {isOver ? <p className={styles['drop']}>{say.drop}</p> : null}
+      {problems.length + checks.length === 0 &&
+      progress === undefined &&
+      refusal === undefined ? null : (
+        <section ref={panel} tabIndex={-1} className={styles['panel']} aria-label={say.reviewed}>
+          {refusal === undefined ? null : <p role="alert">{refusal}</p>}
+          {progress !== undefined || problems.length + checks.length === 0 ? null : (
+            <>
+              <h2>{say.checks}</h2>
+              <Problems
+                problems={[...problems, ...checks]}
+                goTo={(line) => editor.current?.goTo(line)}
+              />
+              {problems.length > 0 ? null : <p className={styles['dim']}>{say.checksNext}</p>}
+            </>
+          )}
+          {progress === undefined ? null : (
+            <OutcomeList
+              progress={progress}
+              hasSeveral={clusters.length > 1}
+              tryAgain={(key, force) => void run.current?.tryAgain(key, force)}
+              apply={() => void apply()}
+              stop={() => run.current?.stop()}
+              goTo={(line) => editor.current?.goTo(line)}
+              back={() => {
+                setProgress(undefined)
+                editor.current?.view.focus()
+              }}
+            />
+          )}
+        </section>
+      )}
+    </div>
+  )
+}
+
+/** A draft that is kept stays, with what is asked for after it. */
+function withBegin(draft: string, begin: string): string {
+  if (draft.trim() === '' || draft.includes(begin)) return draft.trim() === '' ? begin : draft
+  return `${draft.trimEnd()}\n---\n${begin}`
+}
+
+/** One cluster that the scope names, or the first: nobody writes to all of them by accident. */
+function firstClusters(
+  all: readonly string[],
+  scope: ReturnType<typeof useScope>['scope'],
+): readonly string[] {
+  const named = hasSeveralClusters(scope) ? undefined : scope.clusters?.[0]
+  return named !== undefined && all.includes(named) ? [named] : all.slice(0, 1)
+}
+
+function Problems({
+  problems,
+  goTo,
+}: {
+  readonly problems: readonly Problem[]
+  readonly goTo: (line: number) => void
+}) {
+  return (
+    <ul className={styles['problems']}>
+      {problems.map(({ message, line }, at) => (
+        // The same may be wrong in the same line twice.
+        // oxlint-disable-next-line react/no-array-index-key
+        <li key={`${at} ${message}`}>
+          {line === undefined ? null : (
+            <button type="button" className={styles['line']} onClick={() => goTo(line)}>
+              {say.line(line)}
+            </button>
+          )}{' '}
+          {message}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,372 @@
+import type { Unstructured } from 'informerql/kubernetes'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeInBrowser } from '../support/browser.ts'
+import { openPage, openPortal, type ServedPortal, servePortal } from './portal-page.ts'
+
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+
+const configMap = (name: string, value = 'one', further = ''): string =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n${further}data:\n  key: ${value}\n`
+
+/** Puts a text into the editor, as a paste does. */
+async function paste(page: Page, text: string): Promise<void> {
+  const editor = page.getByRole('textbox', { name: 'Manifests as YAML' })
+  await editor.click()
+  await page.keyboard.press('Control+a')
+  await editor.evaluate((element, pasted) => {
+    const clipboardData = new DataTransfer()
+    clipboardData.setData('text/plain', pasted)
+    element.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }),
+    )
+  }, text)
+}
+
+const review = (page: Page): Promise<void> =>
+  page.getByRole('button', { name: 'Review', exact: true }).click()
+const outcomes = (page: Page) =>
+  page.getByRole('list', { name: 'What would happen' }).locator('> li')
+const lines = async (page: Page): Promise<readonly string[]> =>
+  (await outcomes(page).locator('> div:first-child').allInnerTexts()).map((text) =>
+    text.replaceAll(/\s+/g, ' ').trim(),
+  )
+
+describeInBrowser('Creating objects from YAML', (browser) => {
+  let portal: ServedPortal
+  beforeAll(async () => {
+    portal = await servePortal({ allowWrites: true, isFleet: true, pods: 120 })
+  })
+  afterAll(() => portal[Symbol.asyncDispose]())
+
+  const stored = (name: string, at = 0, namespace = 'storefront'): object | undefined =>
+    portal.clusters[at]?.simulator.storage.get(configMaps, namespace, name)
+
+  it('tries all documents first, says what would be created, changed or refused and where, then applies those that pass', async () => {
+    portal.cluster.storage.create(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'known', namespace: 'storefront' },
+      data: { other: 'kept' },
+    } as Unstructured)
+    await using opened = await openPage(browser(), portal, { path: '/create?ns=storefront' })
+    const { page } = opened
+    const text = [
+      configMap('made'),
+      configMap('known'),
+      configMap('wrong').replace('\ndata:', '\nnonsense:'),
+      'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: fresh\n',
+      configMap('inside', 'one', '  namespace: fresh\n'),
+    ].join('---\n')
+    await paste(page, text)
+    await page.getByText('nonsense: there is no such field').waitFor()
+    await review(page)
+    await page.getByRole('button', { name: 'Apply 4 documents' }).waitFor()
+    expect(await lines(page)).toEqual([
+      'ConfigMap made Would be created Line 1',
+      'ConfigMap known 1 field would change Line 8',
+      expect.stringMatching(/^ConfigMap wrong Refused Line (?:15|20)$/),
+      'Namespace fresh Would be created Line 22',
+      'ConfigMap fresh/inside Is tried after Namespace fresh, which an earlier document makes Line 27',
+    ])
+    expect(stored('made')).toBeUndefined()
+    await outcomes(page).nth(1).getByText('What changes').click()
+    await page.getByText('data.key').waitFor()
+    await opened.audit()
+    await page.getByRole('button', { name: 'Apply 4 documents' }).click()
+    await page.getByText('4 of 5 documents applied, 1 not applied.').waitFor()
+    expect(stored('made')).toMatchObject({ data: { key: 'one' } })
+    expect(stored('known')).toMatchObject({ data: { key: 'one', other: 'kept' } })
+    expect(stored('inside', 0, 'fresh')).toMatchObject({ data: { key: 'one' } })
+    expect(stored('wrong')).toBeUndefined()
+    await opened.audit()
+    await page.getByRole('link', { name: 'made' }).click()
+    await page.getByRole('heading', { name: 'ConfigMap made' }).waitFor()
+  })
+
+  it('writes the same to several clusters that are chosen, to one at first', async () => {
+    await using opened = await openPage(browser(), portal, {
+      path: '/create?cluster=*&ns=storefront',
+    })
+    const { page } = opened
+    await paste(page, configMap('everywhere'))
+    await page.getByRole('combobox', { name: 'Clusters: prod-eu' }).click()
+    await page.getByRole('option', { name: 'staging' }).click()
+    await page.keyboard.press('Escape')
+    await review(page)
+    await page.getByRole('button', { name: 'Apply 2 documents' }).click()
+    await page.getByText('2 of 2 documents applied.').waitFor()
+    expect(await lines(page)).toEqual([
+      'ConfigMap everywhere · prod-eu Created Line 1',
+      'ConfigMap everywhere · staging Created Line 1',
+    ])
+    expect([0, 1, 2].map((at) => stored('everywhere', at) !== undefined)).toEqual([
+      true,
+      false,
+      true,
+    ])
+    expect(opened.problems).toEqual([])
+  })
+
+  it('names the manager of a contested field, and takes it over for that document when told to', async () => {
+    const managedFields = [
+      {
+        manager: 'deployer',
+        operation: 'Apply',
+        apiVersion: 'v1',
+        fieldsType: 'FieldsV1',
+        fieldsV1: { 'f:data': { 'f:key': {} } },
+      },
+    ]
+    portal.cluster.storage.create(configMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'contested', namespace: 'storefront', managedFields },
+      data: { key: 'theirs' },
+    } as object as Unstructured)
+    await using opened = await openPage(browser(), portal, { path: '/create?ns=storefront' })
+    const { page } = opened
+    await paste(page, configMap('contested', 'mine'))
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('deployer has set data.key').waitFor()
+    expect(await lines(page)).toEqual(['ConfigMap contested Refused Line 6'])
+    await page.getByRole('button', { name: 'Take over these fields' }).click()
+    await page.getByText('1 field would change').waitFor()
+    await page.getByRole('button', { name: 'Apply 1 document' }).click()
+    await page.getByText('1 of 1 document applied.').waitFor()
+    expect(stored('contested')).toMatchObject({ data: { key: 'mine' } })
+    expect(opened.problems).toEqual([])
+  })
+
+  it('says the line of a text that is no YAML, and asks nothing', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/create' })
+    const { page } = opened
+    await paste(page, `${configMap('fine')}---\nkind: ConfigMap\n  name: x: y\n`)
+    await page.getByRole('button', { name: 'Line 8' }).waitFor()
+    await review(page)
+    expect(await page.getByRole('button', { name: /^Apply/ }).count()).toBe(0)
+    expect(await page.locator('.cm-invalid').count()).toBe(1)
+    await opened.audit()
+  })
+
+  it('takes a paste of two megabytes, and refuses one beyond its bound', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/create?ns=storefront' })
+    const { page } = opened
+    const long = Array.from({ length: 40 }, (_, at) =>
+      configMap(`long-${at}`, `|\n    ${'word '.repeat(10_000)}`),
+    ).join('---\n')
+    expect(long.length).toBeGreaterThan(2_000_000)
+    await paste(page, long)
+    await page.getByText('40 documents', { exact: true }).waitFor()
+    await review(page)
+    await page.getByRole('button', { name: 'Apply 40 documents' }).click()
+    await page.getByText('40 of 40 documents applied.').waitFor()
+    expect(stored('long-39')).toBeDefined()
+    await paste(page, `#${'x'.repeat(5_000_001)}`)
+    await page.getByText('The text has more than 5 million characters.').waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
+  it('begins with the template of a kind from its table, and adds others', async () => {
+    await using opened = await openPage(browser(), portal, {
+      path: '/kinds/services?ns=storefront',
+    })
+    const { page } = opened
+    await page.getByRole('link', { name: 'Create a Service' }).click()
+    await page.locator('.cm-line').getByText('kind: Service').waitFor()
+    await page.getByRole('button', { name: 'Template' }).click()
+    await page.getByRole('menuitem', { name: 'Secret' }).click()
+    await review(page)
+    await page.getByRole('button', { name: 'Apply 2 documents' }).waitFor()
+    await opened.audit()
+    // The values of a Secret stay in the page.
+    expect(await page.evaluate(() => sessionStorage.getItem('informerql.draft.create'))).toBeNull()
+  })
+
+  it('adds files that are chosen or dropped', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/create?ns=storefront' })
+    const { page } = opened
+    const file = (name: string): { name: string; mimeType: string; buffer: Buffer } => ({
+      name: `${name}.yaml`,
+      mimeType: 'application/yaml',
+      buffer: Buffer.from(configMap(name)),
+    })
+    await page.getByLabel('Choose files').setInputFiles([file('first'), file('second')])
+    await page.getByText('2 documents', { exact: true }).waitFor()
+    await page.locator('.cm-content').evaluate((element, text) => {
+      const dataTransfer = new DataTransfer()
+      dataTransfer.items.add(new File([text], 'third.yaml'))
+      element.dispatchEvent(
+        new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }),
+      )
+    }, configMap('third'))
+    await page.getByText('3 documents', { exact: true }).waitFor()
+    await page.reload()
+    await page.getByText('This is your text from before.').waitFor()
+    await page.getByText('3 documents', { exact: true }).waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
+  it('completes names and values of fields as the API server knows them, by the keyboard', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/create?ns=storefront' })
+    const { page } = opened
+    await paste(
+      page,
+      'apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: typed\nspec:\n  template:\n    spec:\n      containers:\n        - name: main\n          ',
+    )
+    await page.keyboard.type('imageP')
+    await page.getByRole('option', { name: /^imagePullPolicy/ }).waitFor()
+    await opened.audit()
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('If')
+    await page.getByRole('option', { name: 'IfNotPresent' }).waitFor()
+    // The editor takes no key for an option that has just appeared.
+    await opened.audit()
+    await page.keyboard.press('Enter')
+    await page.locator('.cm-line').getByText('imagePullPolicy: IfNotPresent').waitFor()
+    await page.getByText('spec.selector: it is required').waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
+  it('is found by the search, and is usable on a narrow page', async () => {
+    await using opened = await openPage(browser(), portal, {
+      path: '/kinds/services?cluster=prod-eu',
+      width: 390,
+    })
+    const { page } = opened
+    await page.getByRole('link', { name: 'Create a Service' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox', { name: 'Search' }).fill('create')
+    await page
+      .getByRole('option', { name: /^Create/ })
+      .first()
+      .click()
+    await page.getByRole('heading', { name: 'Create' }).waitFor()
+    await paste(page, configMap('narrow'))
+    await review(page)
+    await page.getByRole('button', { name: 'Apply 1 document' }).waitFor()
+    const ends = await page
+      .getByRole('main')
+      .locator('button, input, li, .cm-editor')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right))
+    expect(Math.max(...ends)).toBeLessThanOrEqual(390)
+    await opened.audit()
+  })
+})
+
+describeInBrowser('Applying on a bad day', (browser) => {
+  it('says what was applied, of what it is not known, and what was not begun, when the cluster is cut; and applies the rest', async () => {
+    await using opened = await openPortal(browser(), {
+      allowWrites: true,
+      path: '/create?ns=storefront',
+    })
+    const { page, cluster } = opened
+    const names = ['a', 'b', 'c', 'd']
+    await paste(page, names.map((name) => configMap(name)).join('---\n'))
+    await review(page)
+    await page.getByRole('button', { name: 'Apply 4 documents' }).waitFor()
+    // Of the second one, no answer comes.
+    cluster.faults.inject({
+      match: { verb: 'patch', resource: 'configmaps' },
+      fault: [{ type: 'none' }, { type: 'disconnect' }],
+    })
+    await page.getByRole('button', { name: 'Apply 4 documents' }).click()
+    await page.getByRole('button', { name: 'Apply the other 3' }).waitFor()
+    await page.getByText(/^1 of 4 documents applied, of 1 it is not known/).waitFor()
+    expect(await lines(page)).toEqual([
+      'ConfigMap a Created Line 1',
+      'ConfigMap b Unknown: it may have been applied Line 8',
+      'ConfigMap c Not begun Line 15',
+      'ConfigMap d Not begun Line 22',
+    ])
+    await opened.audit()
+    await page.getByRole('button', { name: 'Apply the other 3' }).click()
+    await page.getByText('4 of 4 documents applied.').waitFor()
+    expect(
+      names.every((name) => cluster.storage.get(configMaps, 'storefront', name) !== undefined),
+    ).toBe(true)
+  })
+
+  it('says that nothing was written to a cluster that is away, goes on in the others, and applies the rest when it is back', async () => {
+    await using opened = await openPortal(browser(), {
+      allowWrites: true,
+      isFleet: true,
+      pods: 120,
+      path: '/create?ns=storefront',
+    })
+    const { page, clusters } = opened
+    await paste(page, [configMap('one'), configMap('two')].join('---\n'))
+    await page.getByRole('combobox', { name: /^Clusters/ }).click()
+    await page.getByRole('option', { name: 'prod-us' }).click()
+    await page.keyboard.press('Escape')
+    await review(page)
+    await page.getByRole('button', { name: 'Apply 4 documents' }).waitFor()
+    const faults = clusters[1]?.simulator.faults
+    faults?.inject({ fault: { type: 'cut' } })
+    await page.getByRole('button', { name: 'Apply 4 documents' }).click()
+    const rest = page.getByRole('button', { name: 'Apply the other 2' })
+    await rest.waitFor()
+    expect(await lines(page)).toEqual([
+      'ConfigMap one · prod-eu Created Line 1',
+      'ConfigMap two · prod-eu Created Line 8',
+      expect.stringMatching(
+        /^ConfigMap one · prod-us (?:Not applied|Unknown: it may have been applied) Line 1$/,
+      ),
+      'ConfigMap two · prod-us Not begun Line 8',
+    ])
+    await opened.audit()
+    faults?.inject({ fault: { type: 'mend' } })
+    await expect
+      .poll(async () => {
+        if (await rest.isVisible()) await rest.click()
+        return page.getByText('4 of 4 documents applied.').count()
+      })
+      .toBe(1)
+    expect(clusters[1]?.simulator.storage.get(configMaps, 'storefront', 'two')).toBeDefined()
+  })
+
+  it('says what one may not do, for each document, and shows nothing to write where the gateway takes no writes', async () => {
+    await using opened = await openPortal(browser(), {
+      allowWrites: true,
+      viewer: 'ben',
+      path: '/create?ns=storefront',
+    })
+    const { page } = opened
+    await paste(page, configMap('mine'))
+    await review(page)
+    await page.getByText('You may not').waitFor()
+    expect(await lines(page)).toEqual(['ConfigMap mine Refused Line 1'])
+    expect(opened.problems).toEqual([])
+    await using reading = await openPortal(browser(), { path: '/create' })
+    await reading.page.getByRole('heading', { name: 'This gateway takes no writes.' }).waitFor()
+    await reading.audit()
+  })
+
+  it('keeps the text when the token is gone, and stores nothing without it', async () => {
+    await using opened = await openPortal(browser(), {
+      allowWrites: true,
+      viewer: 'ann',
+      path: '/create?ns=storefront',
+      expected: [/status of 401/],
+    })
+    const { page, cluster } = opened
+    await paste(page, [configMap('first'), configMap('second')].join('---\n'))
+    await review(page)
+    const apply = page.getByRole('button', { name: 'Apply 2 documents' })
+    await apply.waitFor()
+    // At once: any question without a token has the page ask for one.
+    await apply.evaluate((button: HTMLElement) => {
+      sessionStorage.removeItem('informerql.token')
+      button.click()
+    })
+    await page.getByLabel('Bearer token').fill('ann-token')
+    expect(cluster.storage.get(configMaps, 'storefront', 'first')).toBeUndefined()
+    await page.getByLabel('Bearer token').press('Enter')
+    await page.getByText('This is your text from before.').waitFor()
+    await review(page)
+    await apply.click()
+    await page.getByText('2 of 2 documents applied.').waitFor()
+    expect(cluster.storage.get(configMaps, 'storefront', 'second')).toBeDefined()
+    expect(opened.problems).toEqual([])
+  })
+})
