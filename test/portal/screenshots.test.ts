@@ -25,6 +25,7 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
   let served: ServedPortal
   let folder = ''
   let worker = ''
+  let other = ''
   beforeAll(async () => {
     folder = kept ?? (await mkdtemp(join(tmpdir(), 'informerql-pictures-')))
     await mkdir(folder, { recursive: true })
@@ -35,6 +36,12 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
         `{ deployments(namespaces: ["payments"], where: { name: { eq: "invoice-worker" } }) { nodes { id } } }`,
       )
     worker = deployments.nodes[0].id
+    const { deployments: others } = await served
+      .gateway()
+      .data(
+        `{ deployments(namespaces: ["storefront"], first: 1, orderBy: [{ name: ASC }]) { nodes { id } } }`,
+      )
+    other = others.nodes[0].id
   })
   afterAll(async () => {
     await served[Symbol.asyncDispose]()
@@ -69,6 +76,11 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
       name: 'application',
       path: `/applications/${worker}`,
       show: (page) => page.locator('.react-flow__node').nth(5).waitFor(),
+    },
+    {
+      name: 'compare',
+      path: `/compare?left=${worker}&right=${other}`,
+      show: (page) => page.getByText(/fields? differs?\./).waitFor(),
     },
     {
       name: 'create',

@@ -122,6 +122,22 @@ const application = createRoute({
   component: lazyRouteComponent(() => import('./application/application.tsx'), 'Application'),
 })
 
+/** The parameters of a comparison: the `id`s of both objects. */
+export interface CompareSearch extends ScopeSearch {
+  readonly left?: string
+  readonly right?: string
+}
+
+const compare = createRoute({
+  getParentRoute: () => root,
+  path: '/compare',
+  validateSearch: (search: Readonly<Record<string, unknown>>): CompareSearch => ({
+    ...scopeSearch(search),
+    ...strings(search, 'left', 'right'),
+  }),
+  component: lazyRouteComponent(() => import('./compare/compare-page.tsx'), 'ComparePage'),
+})
+
 /** The parameters of the page that creates objects. */
 export interface CreateSearch extends ScopeSearch {
   /** The kind to begin with: `deployments.apps`. */
@@ -153,6 +169,7 @@ export const router = createRouter({
     objectPage.addChildren([objectById, objectByName]),
     applications,
     application,
+    compare,
     create,
     ownView,
   ]),

@@ -98,10 +98,11 @@ export function namedIn({
   }
 }
 
-/** What a link leads to: an object by its `id`, a kind (`deployments.apps`) of a namespace or of the scope, the overview. */
+/** What a link leads to: an object by its `id`, what it can be compared with, a kind (`deployments.apps`) of a namespace or of the scope, the overview. */
 export type Target =
   | 'overview'
   | { readonly object: string; readonly named?: NamedObject }
+  | { readonly compare: string }
   | { readonly kind: string; readonly namespace?: string }
 
 /** Where a view stands: the scope it looks at, and the way to other views. */

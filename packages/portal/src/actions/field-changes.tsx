@@ -7,7 +7,14 @@ export type FieldDifference = Pick<FieldChangePartsFragment, 'path' | 'before' |
   Partial<Pick<FieldChangePartsFragment, 'manager' | 'masked'>>
 
 /** The fields that a write changes, with their values before and after, and the manager that owned each. */
-export function FieldChanges({ changes }: { readonly changes: readonly FieldDifference[] }) {
+export function FieldChanges({
+  changes,
+  sides = [words.actions.changes.before, words.actions.changes.after],
+}: {
+  readonly changes: readonly FieldDifference[]
+  /** What the values are called, for screen readers. */
+  readonly sides?: readonly [string, string]
+}) {
   const say = words.actions.changes
   if (changes.length === 0) return <p>{say.none}</p>
   return (
@@ -24,9 +31,9 @@ export function FieldChanges({ changes }: { readonly changes: readonly FieldDiff
             <p className={styles['manager']}>{say.masked}</p>
           ) : (
             <div className={styles['values']}>
-              <Value value={before} says={say.before} kind="del" />
+              <Value value={before} says={sides[0]} kind="del" />
               <span aria-hidden="true">→</span>
-              <Value value={after} says={say.after} kind="ins" />
+              <Value value={after} says={sides[1]} kind="ins" />
             </div>
           )}
         </li>

@@ -60,6 +60,7 @@ export function AddressPlace({ children }: { readonly children: ReactNode }) {
         }
         return { to: '/objects/$id', params: { id: target.object }, search: scope }
       }
+      if ('compare' in target) return { to: '/compare', search: { ...scope, left: target.compare } }
       const { kind: resource, namespace } = target
       return {
         to: '/kinds/$resource',

@@ -76,6 +76,7 @@ export function PortalProvider(props: PortalProviderProps) {
 function addressOf(target: Target): string {
   if (target === 'overview') return '/'
   if ('object' in target) return `/objects/${encodeURIComponent(target.object)}`
+  if ('compare' in target) return `/compare?${new URLSearchParams({ left: target.compare })}`
   const { kind, namespace } = target
   const search = namespace === undefined ? '' : `?${new URLSearchParams({ ns: namespace })}`
   return `/kinds/${encodeURIComponent(kind)}${search}`

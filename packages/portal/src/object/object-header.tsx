@@ -77,6 +77,7 @@ export function ObjectHeader({
         <span className={styles['age']}>
           {words.object.age} <Age since={creationTimestamp} />
         </span>
+        <PlaceLink to={{ compare: id }}>{words.object.compare}</PlaceLink>
         <ShowQuery document={FollowObjectDocument} variables={{ id: object.id }} />
       </div>
       <State object={object} live={live} />

@@ -39,6 +39,7 @@ export const objectWords = {
   },
   path: 'Where the object belongs',
   podsIn: (namespace: string): string => `Pods in ${namespace}`,
+  compare: 'Compare',
   copy: 'Copy',
   copied: 'Copied',
   copyName: 'Name',
