@@ -8,6 +8,7 @@ export async function builtInSchema(): Promise<string> {
   await using gateway = await createGateway({
     clusters: [{ name: 'demo', server: cluster.url }],
     allowWrites: true,
+    secretData: true,
   })
   return printSchemaSdl(gateway.schema)
 }

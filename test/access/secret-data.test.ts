@@ -105,6 +105,17 @@ describeAccess('what Secrets hold is read live with the token of the caller', (c
     expect(JSON.stringify([cleo, ben.errors])).not.toMatch(/gate|password/)
   })
 
+  it('and so are its keys alone, which an answer has without the values', async () => {
+    const keys = '{ secret(namespace: "red", name: "gate") { keys } }'
+    const ann = await gateway.as('ann-token').query(keys)
+    expect(ann).toEqual({ data: { secret: { keys: ['password'] } } })
+    const audited = expect.objectContaining({ secrets: ['test/red/gate'] })
+    expect(reports.filter(({ viewer }) => viewer?.username === 'ann')).toContainEqual(audited)
+    const ben = await gateway.as('ben-token').query(keys)
+    expect(ben.data.secret).toEqual({ keys: null })
+    expect(ben.errors?.[0]?.extensions.code).toBe('FORBIDDEN')
+  })
+
   it('as it is now', async () => {
     const { must } = cluster()
     const path = '/api/v1/namespaces/red/secrets/door'
@@ -253,6 +264,9 @@ describe('what Secrets hold, where nobody is asked who they are', () => {
     await using other = await serveGateway({ clusters })
     const { errors } = await other.query(secrets)
     expect(errors?.[0]?.message).toMatch(/Cannot query field "data"/)
+    const says = '{ gatewayClusters { secretData } }'
+    expect(await other.data(says)).toEqual({ gatewayClusters: [{ secretData: false }] })
+    expect(await gateway.data(says)).toEqual({ gatewayClusters: [{ secretData: true }] })
   })
 
   it('is read once for each Secret of an operation, of a hundred Secrets at most', async () => {

@@ -24,7 +24,7 @@ import type {
   IndexForm,
 } from '../schema/gateway-types.ts'
 import { describeIndex } from '../schema/where-type.ts'
-import { servesWrites } from '../served/served-schema.ts'
+import { servesSecretData, servesWrites } from '../served/served-schema.ts'
 import { facetsOf } from './facets.ts'
 import { listRequest, readList } from './list-read.ts'
 import { furtherNamespaces } from './permissions.ts'
@@ -73,6 +73,7 @@ function stateOf(run: ReadRun, cluster: ClusterCache): GatewayClusterValue {
     version: isConnected ? connection.version : null,
     uid,
     writable: servesWrites(run.served),
+    secretData: servesSecretData(run.served),
     permissions:
       access?.state === undefined ? null : { state: access.state, resources: access.positions },
     resources(args: GatewayClusterResourcesArguments) {

@@ -465,7 +465,11 @@ function ownFieldsOf(kind: Kind, { own, secretData }: SchemaTypes): FieldConfigs
   const isSecret = group === '' && name === 'Secret' && kind.metadataOnly && secretData
   const isPod = group === '' && name === 'Pod'
   const sources: Readonly<Record<string, FieldSource>> = {
-    ...(isSecret && { data: { form: 'secretContents' }, type: { form: 'secretContents' } }),
+    ...(isSecret && {
+      data: { form: 'secretContents' },
+      keys: { form: 'secretContents' },
+      type: { form: 'secretContents' },
+    }),
     ...(isPod && {
       requests: { form: 'podAmounts', list: 'requests' },
       limits: { form: 'podAmounts', list: 'limits' },

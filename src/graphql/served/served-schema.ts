@@ -5,7 +5,7 @@
  */
 
 import { defaultsOf, type NumberOptions } from '../../lib/options.ts'
-import type { GraphQLSchema } from 'graphql'
+import { type GraphQLSchema, isObjectType } from 'graphql'
 import type { ArchiveReads } from '../../archive/archive-calls.ts'
 import type { ClusterAccess } from '../../access/cluster-access.ts'
 import type { ClusterCache, IndexTexts } from '../../cache/cluster-cache.ts'
@@ -117,6 +117,13 @@ export function leftOut(cluster: string): ClientError {
 export function servesWrites({ schema }: Pick<ServedSchema, 'schema'>): boolean {
   const fields = Object.values(schema.getMutationType()?.getFields() ?? {})
   return fields.some((field) => fieldSourceOf(field).form === 'write')
+}
+
+/** Whether the gateway serves what Secrets hold. */
+export function servesSecretData({ schema }: Pick<ServedSchema, 'schema'>): boolean {
+  const secret = schema.getType('Secret')
+  const fields = isObjectType(secret) ? Object.values(secret.getFields()) : []
+  return fields.some((field) => fieldSourceOf(field).form === 'secretContents')
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { HealthStatus } from '../look/health.tsx'
 import { words } from '../words.ts'
+import { pageWords } from './page-words.ts'
 import { flagAt, listAt, membersAt, numberAt, textAt, valueAt } from './json.ts'
 
 /** One container of a pod or of a pod template. */
@@ -21,6 +22,8 @@ export interface ContainerState {
   readonly requests: string | undefined
   readonly limits: string | undefined
   readonly ports: string | undefined
+  /** The container as the spec has it. */
+  readonly given: unknown
 }
 
 type Said = Pick<ContainerState, 'tone' | 'sentence' | 'reason' | 'since'>
@@ -59,6 +62,7 @@ export function containersOf(json: unknown): readonly ContainerState[] {
         requests: resources(container, 'requests'),
         limits: resources(container, 'limits'),
         ports: portsOf(container),
+        given: container,
       }
     }),
   )
@@ -80,7 +84,7 @@ export function troubleOf(json: unknown, status: HealthStatus | undefined): stri
 const untold: Said = { tone: 'plain', sentence: undefined, reason: undefined, since: undefined }
 
 /** The spec of the pods that an object is or makes. */
-function podSpecOf(json: unknown): unknown {
+export function podSpecOf(json: unknown): unknown {
   const kind = textAt(json, 'kind')
   if (kind === 'Pod') return valueAt(json, 'spec')
   if (kind === 'CronJob') return valueAt(json, 'spec', 'jobTemplate', 'spec', 'template', 'spec')
@@ -188,7 +192,7 @@ function lastExitOf(container: unknown, status: unknown): ContainerState['lastEx
   if (last === undefined) return undefined
   const reason = textAt(last, 'reason')
   const exit = exitOf(container, last)
-  const sentence = reason === undefined || reason === 'OOMKilled' ? exit : `${exit} (${reason})`
+  const sentence = pageWords.lastState(exit, reason, numberAt(last, 'exitCode'))
   return { sentence, at: textAt(last, 'finishedAt') }
 }
 

@@ -38,7 +38,7 @@ export function Events({ object }: { readonly object: SeenObject }) {
 }
 
 function EventList({
-  object: { uid, kind, name, namespace, clusterName: cluster },
+  object: { uid, kind, apiVersion, name, namespace, clusterName: cluster },
   uids,
 }: {
   readonly object: SeenObject
@@ -47,13 +47,15 @@ function EventList({
   const byUid = { involvedUid: { in: uids } }
   // A kubelet gives the name of its node in place of the UID.
   const byName = { involvedKind: { eq: kind }, involvedName: { eq: name } }
+  // Those about all that is in it.
+  const isNamespace = kind === 'Namespace' && apiVersion === 'v1'
   const page = useLivePage({
     client: useGateway().socket,
     query: ObjectEventsDocument,
     variables: {
       cluster,
-      namespaces: namespace === null ? null : [namespace],
-      where: kind === 'Node' ? { or: [byUid, byName] } : byUid,
+      namespaces: isNamespace ? [name] : namespace === null ? null : [namespace],
+      where: isNamespace ? {} : kind === 'Node' ? { or: [byUid, byName] } : byUid,
     },
   })
   // The events of before stay while the list of objects that they are about changes.

@@ -52,7 +52,6 @@ const groups: Readonly<Record<string, string>> = {
   Node: 'v1',
   PersistentVolumeClaim: 'v1',
   ConfigMap: 'v1',
-  Secret: 'v1',
   HorizontalPodAutoscaler: 'autoscaling/',
 }
 
@@ -279,15 +278,6 @@ const kinds: Readonly<Record<string, (json: unknown, object: SeenObject) => Fact
     ...keysOf(json, ['data', 'binaryData']),
     immutable: words.object.yesNo(flagAt(json, 'immutable')),
   }),
-  // Caches hold the metadata of Secrets, and no more.
-  Secret: (_json, { printerColumns }) => {
-    const column = (name: string): string | undefined =>
-      textAt(
-        printerColumns?.find((one) => one.name === name),
-        'value',
-      )
-    return { type: column('Type'), data: words.object.secretData }
-  },
   HorizontalPodAutoscaler: (json, { namespace }) => ({
     target: named(
       textAt(json, 'spec', 'scaleTargetRef', 'apiVersion') ?? 'apps/v1',

@@ -114,7 +114,7 @@ export function ObjectView({
           ))}
         </Tabs.List>
         <Tabs.Panel value={at} className={styles['panel']}>
-          <Content tab={at} object={object} />
+          <Content tab={at} object={object} onTab={onTab} />
         </Tabs.Panel>
       </Tabs.Root>
     </article>
@@ -126,10 +126,18 @@ function ViewTitle({ title }: { readonly title: string }) {
   return null
 }
 
-function Content({ tab, object }: { readonly tab: ObjectTab; readonly object: SeenObject }) {
+function Content({
+  tab,
+  object,
+  onTab,
+}: {
+  readonly tab: ObjectTab
+  readonly object: SeenObject
+  readonly onTab: (tab: ObjectTab) => void
+}) {
   switch (tab) {
     case 'summary':
-      return <Summary object={object} />
+      return <Summary object={object} onTab={onTab} />
     case 'related':
       return <Related object={object} />
     case 'graph':

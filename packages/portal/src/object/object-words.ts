@@ -16,10 +16,11 @@ function span(ms: number): string {
 
 /** A quantity of Kubernetes in numbers that can be read: `32400998Ki` as `30.9 GiB`, `7890m` as `7.89`. */
 function quantity(text: string): string {
-  const [, digits = '', unit = ''] = /^(\d+)(Ki|Mi|m)$/.exec(text) ?? []
+  const [, digits = '', unit = ''] = /^(\d+)(Ki|Mi|m|)$/.exec(text) ?? []
   if (unit === 'm') return String(Number(digits) / 1000)
-  if (digits === '') return text
-  const mebibytes = Number(digits) / (unit === 'Ki' ? 1024 : 1)
+  // No number of cores or pods has seven digits: without a unit, these are bytes.
+  if (digits === '' || (unit === '' && digits.length < 7)) return text
+  const mebibytes = Number(digits) / (unit === 'Ki' ? 1024 : unit === 'Mi' ? 1 : 1024 ** 2)
   return mebibytes < 1024 ? `${Math.round(mebibytes)} MiB` : `${(mebibytes / 1024).toFixed(1)} GiB`
 }
 
@@ -93,7 +94,6 @@ export const objectWords = {
   none: 'none',
   never: 'never',
   noNode: 'none yet',
-  secretData: 'not held by the gateway',
   yesNo: (is: boolean): string => (is ? 'yes' : 'no'),
   retries: (failed: number, limit: number): string =>
     `${failed}, ${plural(limit, 'retry', 'retries')} allowed`,
@@ -167,7 +167,6 @@ export const objectWords = {
     storageClass: 'Storage class',
     volumeMode: 'Volume mode',
     keys: 'Keys',
-    data: 'Data',
     size: 'Size',
     immutable: 'Immutable',
     target: 'Target',

@@ -1,36 +1,57 @@
 import { Age } from '../look/age.tsx'
 import { words } from '../words.ts'
 import { Conditions } from './conditions.tsx'
-import { type ContainerState, containersOf } from './container-state.ts'
+import { Container } from './container.tsx'
+import { containersOf } from './container-state.ts'
 import { type Fact, factsOf } from './facts.ts'
+import { ConfigMapData, SecretData } from './held-data.tsx'
 import { membersAt } from './json.ts'
+import { LastLines } from './last-lines.tsx'
 import type { SeenObject } from './live-object.ts'
+import { NamespaceParts } from './namespace-parts.tsx'
+import { NodeParts } from './node-parts.tsx'
+import type { ObjectTab } from './object-view.tsx'
 import { Pods } from './pods.tsx'
 import { RefLink } from './ref-link.tsx'
-import { Section } from './section.tsx'
+import { Fold, Section } from './section.tsx'
 import styles from './summary.module.css'
+import { Volumes } from './volumes.tsx'
 
-/** What matters of an object: its facts, its containers, its conditions, its labels. */
-export function Summary({ object }: { readonly object: SeenObject }) {
+/** What matters of an object: its facts, what its kind has besides, its containers, its conditions, its labels. */
+export function Summary({
+  object,
+  onTab,
+}: {
+  readonly object: SeenObject
+  readonly onTab: (tab: ObjectTab) => void
+}) {
   const { json } = object
   const containers = containersOf(json)
+  const facts = factsOf(object)
   return (
     <div className={styles['summary']}>
-      <dl className={styles['facts']}>
-        {factsOf(object).map((fact) => (
-          <FactEntry key={fact.label} fact={fact} cluster={object.clusterName} />
-        ))}
-      </dl>
+      {facts.length === 0 ? null : (
+        <dl className={styles['facts']}>
+          {facts.map((fact) => (
+            <FactEntry key={fact.label} fact={fact} cluster={object.clusterName} />
+          ))}
+        </dl>
+      )}
       <Pods object={object} />
+      <OfKind object={object} onTab={onTab} />
       {containers.length === 0 ? null : (
         <Section title={words.object.container.title} count={containers.length}>
           <ul className={styles['containers']}>
             {containers.map((container) => (
-              <Container key={container.name} container={container} />
+              <Container key={container.name} container={container} object={object} />
             ))}
           </ul>
         </Section>
       )}
+      <Volumes object={object} />
+      {object.kind === 'Pod' && object.apiVersion === 'v1' ? (
+        <LastLines object={object} openLogs={() => onTab('logs')} />
+      ) : null}
       <Conditions json={json} />
       <Members title={words.object.labels} members={membersAt(json, 'metadata', 'labels')} />
       <Members
@@ -39,6 +60,29 @@ export function Summary({ object }: { readonly object: SeenObject }) {
       />
     </div>
   )
+}
+
+/** What only this kind has. */
+function OfKind({
+  object,
+  onTab,
+}: {
+  readonly object: SeenObject
+  readonly onTab: (tab: ObjectTab) => void
+}) {
+  if (object.apiVersion !== 'v1') return null
+  switch (object.kind) {
+    case 'Namespace':
+      return <NamespaceParts object={object} openEvents={() => onTab('events')} />
+    case 'Node':
+      return <NodeParts object={object} />
+    case 'ConfigMap':
+      return <ConfigMapData object={object} />
+    case 'Secret':
+      return <SecretData object={object} />
+    default:
+      return null
+  }
 }
 
 function FactEntry({ fact, cluster }: { readonly fact: Fact; readonly cluster: string }) {
@@ -59,65 +103,6 @@ function FactEntry({ fact, cluster }: { readonly fact: Fact; readonly cluster: s
   )
 }
 
-const shapes: Readonly<Record<ContainerState['tone'], string>> = {
-  good: '●',
-  moving: '◐',
-  bad: '▲',
-  done: '✓',
-  plain: '',
-}
-
-function Container({ container }: { readonly container: ContainerState }) {
-  const { name, image, role, tone, sentence, reason, since, restarts, lastExit } = container
-  const { container: say } = words.object
-  const sizes = [
-    [say.requests, container.requests],
-    [say.limits, container.limits],
-    [say.ports, container.ports],
-  ] as const
-  return (
-    <li className={styles['container']} data-tone={tone}>
-      <p className={styles['containerName']}>
-        <span aria-hidden="true" className={styles['shape']}>
-          {shapes[tone]}
-        </span>
-        <strong>{name}</strong>
-        {say.roles[role] === '' ? null : <span className={styles['role']}>{say.roles[role]}</span>}
-        <code className={styles['image']} title={image}>
-          {image}
-        </code>
-      </p>
-      {sentence === undefined ? null : (
-        <p className={styles['sentence']}>
-          {sentence}
-          {since === undefined ? null : (
-            <>
-              , <Age since={since} />
-            </>
-          )}
-          {restarts === 0 || reason === 'CrashLoopBackOff' ? null : `, ${say.restarts(restarts)}`}
-          {reason === undefined ? null : <code className={styles['dim']}> {reason}</code>}
-        </p>
-      )}
-      {lastExit === undefined || reason === 'CrashLoopBackOff' ? null : (
-        <p className={styles['dim']}>
-          {say.lastExit} {lastExit.sentence}
-          {lastExit.at === undefined ? null : (
-            <>
-              , <Age since={lastExit.at} /> {words.object.ago}
-            </>
-          )}
-        </p>
-      )}
-      <p className={styles['dim']}>
-        {sizes
-          .flatMap(([label, text]) => (text === undefined ? [] : [`${label}: ${text}`]))
-          .join(' · ')}
-      </p>
-    </li>
-  )
-}
-
 /** Labels or annotations, folded if they are many. */
 function Members({
   title,
@@ -128,11 +113,7 @@ function Members({
 }) {
   if (members.length === 0) return null
   return (
-    <details className={styles['section']}>
-      <summary className={styles['heading']}>
-        {title}
-        <span className={styles['count']}>{members.length}</span>
-      </summary>
+    <Fold title={title} count={members.length}>
       <dl className={styles['members']}>
         {members.map(([name, value]) => (
           <div key={name} className={styles['member']}>
@@ -141,6 +122,6 @@ function Members({
           </div>
         ))}
       </dl>
-    </details>
+    </Fold>
   )
 }

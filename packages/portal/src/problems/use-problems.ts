@@ -57,7 +57,7 @@ function countVariables(
 }
 
 /** The order of the gateway. */
-function byUrgency(one: ProblemRow, other: ProblemRow): number {
+export function byUrgency(one: ProblemRow, other: ProblemRow): number {
   return (
     one.severity.localeCompare(other.severity) ||
     (other.since ?? '').localeCompare(one.since ?? '') ||

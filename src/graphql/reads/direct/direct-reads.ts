@@ -55,6 +55,8 @@ export interface StoredList {
 export interface SecretContents {
   /** Base64, by key. */
   readonly data: Readonly<Record<string, string>> | null
+  /** Those of `data`, sorted. */
+  readonly keys: readonly string[]
   readonly type: string | null
 }
 
@@ -459,7 +461,7 @@ export class DirectReads {
         if (found === undefined || (uid !== '' && uid !== found.metadata.uid)) return null
         this.#options.read(`${cluster}/${namespace}/${name}`)
         const { data = null, type = null } = found as Partial<SecretContents>
-        return { data, type }
+        return { data, keys: Object.keys(data ?? {}).toSorted(), type }
       }
     }
   }
