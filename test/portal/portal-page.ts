@@ -30,6 +30,8 @@ export interface PortalOptions {
   readonly pods?: number
   /** The company in three clusters, `prod-eu`, `prod-us` and `staging`, where nobody is asked who they are. Default: in one, `demo`. */
   readonly isFleet?: boolean
+  /** Whether the cluster measures what pods and nodes use. Default: no. */
+  readonly hasMetrics?: boolean
   /** Changes by themselves. Default none. */
   readonly eventsPerSecond?: number
   /** Whether callers have to sign in, as {@link Viewer}. Default: everybody sees everything. */
@@ -139,7 +141,13 @@ export async function servePortal(options: PortalOptions = {}): Promise<ServedPo
 type Clusters = readonly [ServedPortal['clusters'][number], ...ServedPortal['clusters']]
 
 async function startClusters(
-  { pods = 60, eventsPerSecond = 0, asksWho = false, isFleet = false }: PortalOptions,
+  {
+    pods = 60,
+    eventsPerSecond = 0,
+    asksWho = false,
+    isFleet = false,
+    hasMetrics: metrics = false,
+  }: PortalOptions,
   stack: AsyncDisposableStack,
 ): Promise<Clusters> {
   const options = { population: { pods }, churn: { eventsPerSecond } }
@@ -151,7 +159,10 @@ async function startClusters(
   }
   const rules = asksWho ? ({ authorization: 'rbac', users } as const) : {}
   return [
-    { name: 'demo', simulator: stack.use(await startSimulatedCluster({ ...options, ...rules })) },
+    {
+      name: 'demo',
+      simulator: stack.use(await startSimulatedCluster({ ...options, ...rules, metrics })),
+    },
   ]
 }
 

@@ -20,7 +20,16 @@ describeInBrowser('A table of the portal', (browser) => {
     makePod(portal, 'fresh', { waiting: 'ContainerCreating' })
     const row = rowOf(page, 'fresh')
     await row.waitFor()
-    expect(await headings(page)).toEqual(['Name', 'Health', 'Ready', 'Status', 'Restarts', 'Age'])
+    expect(await headings(page)).toEqual([
+      'Name',
+      'Health',
+      'Ready',
+      'Status',
+      'Restarts',
+      'CPU',
+      'Memory',
+      'Age',
+    ])
     expect(await row.getByRole('gridcell').nth(3).textContent()).toBe('ContainerCreating')
     changePod(portal, 'fresh', { waiting: 'CrashLoopBackOff' })
     await row.getByText('CrashLoopBackOff').waitFor()
@@ -142,7 +151,17 @@ describeInBrowser('A table of the portal', (browser) => {
     await page.getByRole('menuitemcheckbox', { name: 'Ready', exact: true }).click()
     await page.keyboard.press('Escape')
     await page.getByRole('columnheader', { name: 'Node' }).waitFor()
-    const shown = ['Name', 'Namespace', 'Health', 'Status', 'Restarts', 'Node', 'Age']
+    const shown = [
+      'Name',
+      'Namespace',
+      'Health',
+      'Status',
+      'Restarts',
+      'Node',
+      'CPU',
+      'Memory',
+      'Age',
+    ]
     await expect.poll(() => headings(page)).toEqual(shown)
     await page.locator('[data-column="Node"]', { hasText: 'worker-' }).first().waitFor()
     expect(new URL(page.url()).searchParams.get('cols')).toBe('Node,-Ready')

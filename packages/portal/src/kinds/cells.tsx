@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import type { TableRowFragment as TableRow } from '../gateway/documents.ts'
 import { Age } from '../look/age.tsx'
 import { Health } from '../look/health.tsx'
+import { isUsageColumn, UsageCell, usageCellText } from '../usage/usage-column.tsx'
 import { words } from '../words.ts'
 import type { TableColumn } from './columns.ts'
 import { changesOf } from './live-rows.ts'
@@ -56,6 +57,7 @@ function CellContent({
   if (column.id === 'cluster') return <span className={styles['dim']}>{row.clusterName}</span>
   if (column.id === 'health') return <Health status={row.health?.status} />
   if (column.id === 'age') return <Age since={row.creationTimestamp} />
+  if (isUsageColumn(column.id)) return <UsageCell id={row.id} column={column.id} />
   const cell = printed(row, column)
   if (cell === undefined) return null
   const { value, since } = cell
@@ -122,6 +124,7 @@ export function textOfCell(row: TableRow, column: TableColumn): string {
   if (column.id === 'namespace') return row.namespace ?? ''
   if (column.id === 'cluster') return row.clusterName
   if (column.id === 'health') return row.health === null ? '' : words.health[row.health.status]
+  if (isUsageColumn(column.id)) return usageCellText(column.id)
   const cell = printed(row, column)
   if (column.id === 'age' || cell === undefined) return '00m00s'
   const text = plainText(cell.value)

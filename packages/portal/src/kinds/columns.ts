@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react'
 import type { Kind } from '../gateway/kinds.ts'
 import { hasSeveralClusters, type Scope } from '../scope.ts'
+import { usageColumns } from '../usage/usage-column.tsx'
 import { words } from '../words.ts'
 
 /** A column of a table. */
@@ -83,6 +84,15 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
         isNumeric: /^(?:integer|number)$/u.test(column.type),
       }
     }),
+    ...usageColumns(kind).map((column) =>
+      own('health', {
+        ...column,
+        // Sorted where the kind has an index of the name.
+        index: kind.indexes.find(({ name }) => name === column.id)?.name,
+        first: 'DESC',
+        isNumeric: true,
+      }),
+    ),
     own('age', { index: 'creationTimestamp', isInverse: true, first: 'DESC' }),
   ]
 }

@@ -7,9 +7,12 @@ import {
   useId,
   useLayoutEffect,
   useRef,
+  useState,
 } from 'react'
 import { useKeys } from '../frame/keys.ts'
 import type { TableRowFragment as TableRow } from '../gateway/documents.ts'
+import { isUsageColumn, UsageContext } from '../usage/usage-column.tsx'
+import { useUsage } from '../usage/usage.ts'
 import { words } from '../words.ts'
 import { Cells } from './cells.tsx'
 import type { TableColumn } from './columns.ts'
@@ -31,6 +34,7 @@ export function Grid({
   widths,
   actions,
   selection,
+  noteUsage,
 }: {
   readonly label: string
   readonly live: LiveRows
@@ -39,6 +43,8 @@ export function Grid({
   readonly widths: ReadonlyMap<string, number>
   readonly actions: HeaderActions
   readonly selection: Selection
+  /** Told why the use of CPU and memory of the rows is not known. */
+  readonly noteUsage: (why: string | undefined) => void
 }) {
   const id = useId()
   const frame = useRef<HTMLDivElement>(null)
@@ -65,6 +71,11 @@ export function Grid({
     scroller.current?.scrollTo({ top: 0 })
   }, [live])
   useStillRows(frame, live)
+  const use = useUsage(useIdsInView(rows, columns, first, last))
+  useEffect(() => {
+    noteUsage(use.why)
+    return () => noteUsage(undefined)
+  }, [noteUsage, use.why])
   useAnchor(scroller, rows, first)
   const pixels = columns.map((column) => widths.get(column.id) ?? 0)
   const keyboard = useKeyboard(rows, count, selection, (index) => {
@@ -107,33 +118,35 @@ export function Grid({
         onDoubleClick={keyboard.doubleClicked}
       >
         <HeaderRow columns={columns} widths={widths} actions={actions} />
-        <div role="rowgroup" className={styles['body']} style={{ height: count * rowHeight }}>
-          {items.map(({ index, start }) => {
-            const row = rows.count === undefined ? undefined : rows.at(index)
-            return row === undefined ? (
-              <SkeletonRow
-                key={index}
-                id={`${id}-${index}`}
-                index={index}
-                start={start}
-                columns={columns}
-              />
-            ) : (
-              <Row
-                key={row.id}
-                id={`${id}-${index}`}
-                row={row}
-                index={index}
-                start={start}
-                columns={columns}
-                isCursor={index === cursor}
-                isOpen={row.id === selection.open}
-                isPicked={selection.picked.has(row.id)}
-                isGone={rows.isGone(row.id)}
-              />
-            )
-          })}
-        </div>
+        <UsageContext value={use.byId}>
+          <div role="rowgroup" className={styles['body']} style={{ height: count * rowHeight }}>
+            {items.map(({ index, start }) => {
+              const row = rows.count === undefined ? undefined : rows.at(index)
+              return row === undefined ? (
+                <SkeletonRow
+                  key={index}
+                  id={`${id}-${index}`}
+                  index={index}
+                  start={start}
+                  columns={columns}
+                />
+              ) : (
+                <Row
+                  key={row.id}
+                  id={`${id}-${index}`}
+                  row={row}
+                  index={index}
+                  start={start}
+                  columns={columns}
+                  isCursor={index === cursor}
+                  isOpen={row.id === selection.open}
+                  isPicked={selection.picked.has(row.id)}
+                  isGone={rows.isGone(row.id)}
+                />
+              )
+            })}
+          </div>
+        </UsageContext>
       </div>
       {virtualizer.isScrolling && rows.count !== undefined && count > 100 ? (
         <div className={styles['position']} aria-hidden="true">
@@ -223,6 +236,38 @@ function SkeletonRow({
     </div>
   )
 }
+
+/** The use of rows that scroll by is not asked for. */
+const settleMs = 250
+
+/** The `id`s of the rows in view and a few around them, if a column shows what they use: the same array until there are others. */
+function useIdsInView(
+  rows: RowsSnapshot,
+  columns: readonly TableColumn[],
+  first: number,
+  last: number,
+): readonly string[] {
+  const wanted = columns.some(({ id }) => isUsageColumn(id))
+    ? Array.from(
+        { length: Math.max(0, last - first + 1 + 2 * aroundRows) },
+        (_, at) => rows.at(Math.max(0, first - aroundRows) + at)?.id,
+      ).filter((id) => id !== undefined)
+    : []
+  const [asked, setAsked] = useState<readonly string[]>(wanted)
+  const latest = useRef(wanted)
+  latest.current = wanted
+  const known = new Set(asked)
+  const lacks = wanted.slice(0, last - first + 1 + aroundRows).some((id) => !known.has(id))
+  useEffect(() => {
+    if (!lacks) return undefined
+    // Not put off by further changes: a busy list changes all the time.
+    const timer = setTimeout(() => setAsked(latest.current.toSorted()), settleMs)
+    return () => clearTimeout(timer)
+  }, [lacks, asked])
+  return asked
+}
+
+const aroundRows = 20
 
 /** Rows stay where they are while the pointer is over them, or over the button that lets them move. */
 function useStillRows(frame: RefObject<HTMLDivElement | null>, live: LiveRows): void {

@@ -44,6 +44,7 @@ export function KindTable({
   const field = useRef<HTMLInputElement>(null)
   const [draft, setDraft] = useState('')
   const [showsFacets, setShowsFacets] = useState(false)
+  const [whyNoUsage, noteUsage] = useState<string>()
   const [picked, pick] = useState<ReadonlySet<string>>(new Set())
   const tokens = useMemo(() => tokensOf(withTokens('', view.q ?? '')), [view.q])
   const columns = useColumns(kind, scope, view.cols, change)
@@ -138,7 +139,13 @@ export function KindTable({
           }}
         />
       ) : null}
-      <TableNotes problems={list.problems} rows={rows} allowed={allowed} kind={kind} />
+      <TableNotes
+        problems={list.problems}
+        rows={rows}
+        allowed={allowed}
+        kind={kind}
+        whyNoUsage={whyNoUsage}
+      />
       <div className={styles['split']} data-open={view.open !== undefined || undefined}>
         <div className={styles['table']} data-changing={isChanging || undefined}>
           {hasFailed ? (
@@ -162,6 +169,7 @@ export function KindTable({
               columns={columns.shown}
               widths={widths}
               actions={actions}
+              noteUsage={noteUsage}
               selection={{
                 picked,
                 pick,

@@ -17,11 +17,13 @@ export function TableNotes({
   rows,
   problems,
   allowed,
+  whyNoUsage,
 }: {
   readonly kind: Kind
   readonly rows: RowsSnapshot
   readonly problems: readonly (string | undefined)[]
   readonly allowed: readonly string[] | undefined
+  readonly whyNoUsage: string | undefined
 }) {
   const wrong = problems.filter((problem) => problem !== undefined)
   const notes = [
@@ -29,6 +31,7 @@ export function TableNotes({
     ...(allowed === undefined || allowed.length === 0 || rows.status === 'failed'
       ? []
       : [{ text: words.table.allowed(kind.title, allowed), isWrong: false }]),
+    ...(whyNoUsage === undefined ? [] : [{ text: whyNoUsage, isWrong: false }]),
     ...(kind.state === 'UNCACHED' ? [{ text: words.table.notFollowed, isWrong: false }] : []),
     ...((rows.count ?? 0) > mostRows
       ? [{ text: words.table.tooMany(mostRows), isWrong: false }]

@@ -1,6 +1,8 @@
 import { ConfigMapValuesDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
+import { usageWords } from '../usage/usage-words.ts'
+import { useUsage } from '../usage/usage.ts'
 import { words } from '../words.ts'
 import type { ContainerState } from './container-state.ts'
 import { membersAt } from './json.ts'
@@ -29,7 +31,15 @@ export function Container({
 }) {
   const { name, image, role, tone, sentence, reason, since, restarts, lastExit } = container
   const { container: say } = words.object
+  const uses = useUsage(object.kind === 'Pod' ? [object.id] : [])
+    .byId.get(object.id)
+    ?.containers.get(name)
+  const used = (['cpu', 'memory'] as const).flatMap((resource) => {
+    const amount = uses?.[resource]
+    return amount === undefined ? [] : [`${resource} ${usageWords.amounts[resource](amount)}`]
+  })
   const sizes = [
+    [usageWords.uses, used.length === 0 ? undefined : used.join(', ')],
     [say.requests, container.requests],
     [say.limits, container.limits],
     [say.ports, container.ports],

@@ -1,4 +1,5 @@
 import { Age } from '../look/age.tsx'
+import { UsageBars } from '../usage/usage-bars.tsx'
 import { words } from '../words.ts'
 import { Conditions } from './conditions.tsx'
 import { Container } from './container.tsx'
@@ -37,6 +38,7 @@ export function Summary({
           ))}
         </dl>
       )}
+      <UsageBars object={object} />
       <Pods object={object} />
       <OfKind object={object} onTab={onTab} />
       {containers.length === 0 ? null : (

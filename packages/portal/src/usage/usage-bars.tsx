@@ -1,0 +1,80 @@
+import type { SeenObject } from '../object/live-object.ts'
+import { Section } from '../object/section.tsx'
+import { type Amounts, isMeasured, type Resource, useUsage } from './usage.ts'
+import styles from './usage.module.css'
+import { usageWords } from './usage-words.ts'
+
+const resources: readonly Resource[] = ['cpu', 'memory']
+
+/** What an object uses of CPU and memory, with what is requested, the limit, and what a node has: as bars and in words. */
+export function UsageBars({ object }: { readonly object: SeenObject }) {
+  const { id, kind, apiVersion } = object
+  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
+  const has = isMeasured(group, kind)
+  const { byId, why } = useUsage(has ? [id] : [])
+  const use = byId.get(id)
+  if (!has || use === undefined || use.pods === 0) return null
+  return (
+    <Section title={usageWords.title}>
+      <ul className={styles['lines']}>
+        {resources.map((resource) => (
+          <Line key={resource} resource={resource} amounts={use[resource]} />
+        ))}
+      </ul>
+      {use.pods === undefined || kind === 'Node' ? null : (
+        <p className={styles['note']}>{usageWords.ofPods(use.pods)}</p>
+      )}
+      {why === undefined ? null : <p className={styles['note']}>{why}</p>}
+    </Section>
+  )
+}
+
+function Line({ resource, amounts }: { readonly resource: Resource; readonly amounts: Amounts }) {
+  const { used, requested, limit, allocatable } = amounts
+  const whole = wholeOf(amounts)
+  const share = (amount: number): string => `${Math.min(100, (100 * amount) / whole)}%`
+  const text = usageWords.amounts[resource]
+  return (
+    <li className={styles['line']}>
+      <span className={styles['name']}>{usageWords.resources[resource]}</span>
+      <span className={styles['bar']} aria-hidden="true">
+        {used === undefined || whole === 0 ? null : (
+          <span data-level={levelOf(amounts)} style={{ width: share(used) }} />
+        )}
+        {requested === undefined || whole === 0 ? null : (
+          <i data-mark="request" style={{ left: share(requested) }} />
+        )}
+        {limit === undefined || whole === 0 ? null : (
+          <i data-mark="limit" style={{ left: share(limit) }} />
+        )}
+      </span>
+      <span className={styles['legend']}>
+        <span data-mark="used" data-level={levelOf(amounts)}>
+          {used === undefined ? usageWords.notUsed : usageWords.used(text(used))}
+        </span>
+        <span data-mark="request">
+          {requested === undefined
+            ? usageWords.notRequested
+            : usageWords.requested(text(requested))}
+        </span>
+        <span data-mark="limit">
+          {limit === undefined ? usageWords.noLimit : usageWords.limit(text(limit))}
+        </span>
+        {allocatable === undefined ? null : <span>{usageWords.capacity(text(allocatable))}</span>}
+      </span>
+    </li>
+  )
+}
+
+/** What a bar stands for: what a node has, otherwise the most of all amounts. */
+function wholeOf({ used = 0, requested = 0, limit = 0, allocatable }: Amounts): number {
+  return allocatable ?? Math.max(used, requested, limit)
+}
+
+/** Whether nearly all of what may be used is used. */
+export function levelOf({ used, limit, allocatable }: Amounts): 'full' | undefined {
+  const most = allocatable ?? limit
+  return used !== undefined && most !== undefined && most > 0 && used >= 0.9 * most
+    ? 'full'
+    : undefined
+}

@@ -1,0 +1,147 @@
+import { UsageDocument, type UsageQuery } from '../gateway/documents.ts'
+import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
+import { usageWords } from './usage-words.ts'
+
+/** How much of a resource: in cores, or in bytes. Absent: it is not known, or not given. */
+export interface Amounts {
+  readonly used: number | undefined
+  readonly requested: number | undefined
+  readonly limit: number | undefined
+  /** What a node has for pods. */
+  readonly allocatable: number | undefined
+}
+
+export type Resource = 'cpu' | 'memory'
+
+/** What an object uses and requests: a pod itself, others by their pods. */
+export interface ObjectUsage extends Readonly<Record<Resource, Amounts>> {
+  /** The number of the pods that count; absent for a pod. */
+  readonly pods: number | undefined
+  /** What the containers of a pod use, by their names. */
+  readonly containers: ReadonlyMap<string, Readonly<Record<Resource, number | undefined>>>
+}
+
+/** The kinds that use something, by group and name. */
+const measured: ReadonlySet<string> = new Set([
+  ' Pod',
+  ' Node',
+  ' Namespace',
+  ' ReplicationController',
+  'apps Deployment',
+  'apps StatefulSet',
+  'apps DaemonSet',
+  'apps ReplicaSet',
+  'batch Job',
+  'batch CronJob',
+])
+
+/** Whether objects of a kind use CPU and memory, themselves or by their pods. */
+export function isMeasured(group: string, kind: string): boolean {
+  return measured.has(`${group} ${kind}`)
+}
+
+/** metrics-server measures no sooner. */
+const everyMs = 15_000
+
+/** What objects use, by their `id`s, read again while the page is visible; and in a sentence why it is not known. */
+export function useUsage(ids: readonly string[]): {
+  readonly byId: ReadonlyMap<string, ObjectUsage>
+  readonly why: string | undefined
+} {
+  const { data, errors } = useAnswer(
+    UsageDocument,
+    { ids: [...ids] },
+    { enabled: ids.length > 0, everyMs },
+  )
+  return { byId: usagesOf(data), why: whyUnknown(errors) }
+}
+
+const known = new WeakMap<UsageQuery, ReadonlyMap<string, ObjectUsage>>()
+const nothing: ReadonlyMap<string, ObjectUsage> = new Map()
+
+/** The same map for the same answer. */
+function usagesOf(data: UsageQuery | undefined): ReadonlyMap<string, ObjectUsage> {
+  if (data === undefined) return nothing
+  const before = known.get(data)
+  if (before !== undefined) return before
+  const byId = new Map(
+    (data.objects ?? []).flatMap((object) =>
+      object === null ? [] : [[object.id, objectUsage(object)] as const],
+    ),
+  )
+  known.set(data, byId)
+  return byId
+}
+
+type Answered = NonNullable<NonNullable<UsageQuery['objects']>[number]>
+
+function objectUsage(object: Answered): ObjectUsage {
+  const usage = 'usage' in object ? object.usage : null
+  const sums = 'pods' in object ? object.pods : null
+  const own = 'requests' in object ? object : undefined
+  const allocatable = 'status' in object ? object.status?.allocatable : undefined
+  const amounts = (resource: Resource, position: number): Amounts => ({
+    used: usage === null ? sumOf(sums?.used, position) : numberOf(usage[resource]),
+    requested:
+      own === undefined ? sumOf(sums?.requested, position) : numberOf(own.requests?.[resource]),
+    limit:
+      own === undefined ? sumOf(sums?.requested, position + 2) : numberOf(own.limits?.[resource]),
+    allocatable: numberOf(allocatable?.[resource]),
+  })
+  return {
+    cpu: amounts('cpu', 0),
+    memory: amounts('memory', 1),
+    pods: sums?.totalCount,
+    containers: new Map(
+      own?.usage?.containers?.map(({ name, cpu, memory }) => [
+        name,
+        { cpu: numberOf(cpu), memory: numberOf(memory) },
+      ]),
+    ),
+  }
+}
+
+/** A sum, if any object has a value. */
+function sumOf(
+  sums: readonly { readonly number: number; readonly count: number }[] | null | undefined,
+  position: number,
+): number | undefined {
+  const sum = sums?.[position]
+  return sum === undefined || sum.count === 0 ? undefined : sum.number
+}
+
+const suffixes: Readonly<Record<string, number>> = {
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
+  '': 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+  Pi: 2 ** 50,
+  Ei: 2 ** 60,
+}
+
+/** A quantity of Kubernetes as a number. */
+function numberOf(quantity: number | string | null | undefined): number | undefined {
+  if (typeof quantity !== 'string') return quantity ?? undefined
+  const [, digits = '', suffix = ''] = /^([\d.]+(?:[eE][+-]?\d+)?)([a-zA-Z]*)$/.exec(quantity) ?? []
+  const factor = suffixes[suffix]
+  return digits === '' || factor === undefined ? undefined : Number(digits) * factor
+}
+
+/** Why the use of some objects is not known, said once for all of them. */
+function whyUnknown(errors: readonly AnswerError[]): string | undefined {
+  const codes = new Set(errors.map(({ extensions }) => extensions?.code))
+  if (codes.size === 0) return undefined
+  if (codes.has('NOT_FOUND')) return usageWords.unmeasured
+  if (codes.has('FORBIDDEN')) return usageWords.forbidden
+  return codes.has('CLUSTER_UNREACHABLE') ? usageWords.unreachable : errors[0]?.message
+}
