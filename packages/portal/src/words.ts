@@ -310,8 +310,10 @@ export const words = {
     leadsTo: 'Leads to',
     folded: (count: number, status?: keyof typeof health): string =>
       status === undefined ? String(count) : `${count} ${health[status].toLowerCase()}`,
+    openShared: (count: number, name: string): string =>
+      `+${count}: show the other ${counted(count, 'object', 'objects')} around ${name}`,
     centre: (name: string): string => `Show what is around ${name}`,
-    truncated: (count: number): string => `There is more than the ${count} objects shown.`,
+    truncated: (count: number): string => `Only the nearest ${count} objects are looked at.`,
     incomplete: (types: readonly string[]): string =>
       `Not looked into, as they are not loaded or you may not list them: ${types.length} kinds.`,
     node: (node: {

@@ -13,6 +13,8 @@ export interface ObjectNode {
   /** Absent where the object cannot be read. */
   readonly health: HealthStatus | undefined
   readonly reason: string | null
+  /** How many objects are left out that only lead here: of what many share, until it is opened. */
+  readonly behind: number
 }
 
 /** Several objects of one kind and health with the same neighbours, drawn as one node until they are unfolded. */
@@ -33,8 +35,6 @@ export interface PictureEdge {
   readonly to: string
   /** The relations, as the API names them: `Pod.configMaps`. */
   readonly relations: readonly string[]
-  /** The columns that it spans, at least 1. */
-  readonly span: number
 }
 
 export interface Picture {
@@ -44,11 +44,29 @@ export interface Picture {
   readonly steps: number
 }
 
-/** More siblings than this are drawn as one node. */
-const maxSiblings = 12
-/** The steps that a picture has at first, if it then has no more objects than this. */
+/** More objects than this are not easy to overlook: then siblings are drawn as one node. */
+const mostNodes = 25
+/** More siblings than this are drawn as one node, step by step while there are too many nodes; in the end, all of one kind and health. */
+const foldings = [
+  { most: Number.POSITIVE_INFINITY, isByParents: true },
+  { most: 6, isByParents: true },
+  { most: 1, isByParents: true },
+] as const
+const byKind = { most: 1, isByParents: false } as const
+type Folding = (typeof foldings)[number] | typeof byKind
+/** The steps that a picture has at first. */
 const usualSteps = 2
-const usualNodes = 80
+
+/** Kinds that many objects share: the picture goes through one of them only if the user opens it, and several are one node. */
+const shared: ReadonlySet<string> = new Set([
+  'ConfigMap',
+  'Namespace',
+  'Node',
+  'PriorityClass',
+  'Secret',
+  'ServiceAccount',
+  'StorageClass',
+])
 
 /**
  * The columns of a picture: from the ways in, over workloads and pods, to what they use. An edge points from a lower to a
@@ -86,13 +104,13 @@ const toOwner = /\.(controller|owners?|ownerChain|rootOwner)$/
 type Graph = NonNullable<ObjectGraphQuery['graph']>
 
 /**
- * The picture of a graph: its edges from left to right, what many have in common folded, and no edge that others imply.
- * Without `steps`, as many as are easy to overlook.
+ * The picture of a graph: it starts at its roots, at the left, and each edge leads away from them. What many have in common is folded, what is
+ * shared is not gone through unless it is `unfolded`, and no edge is drawn that others imply.
  */
 export function pictureOf(
   graph: Graph,
   unfolded: ReadonlySet<string>,
-  steps: number = easySteps(graph),
+  steps: number = usualSteps,
 ): Picture {
   const near = graph.nodes.filter(({ depth }) => depth <= steps)
   const nodes = new Map(near.map((node) => [node.id, nodeOf(node)]))
@@ -106,27 +124,50 @@ export function pictureOf(
     if (known === undefined) edges.set(id, { from: left, to: right, relations: [relation] })
     else if (!known.relations.includes(relation)) known.relations.push(relation)
   }
-  const kept = withoutImplied(edges, spansOf(nodes))
-  return { ...folded([...nodes.values()], kept, unfolded), steps }
+  const { kept, reached } = awayFromRoots(nodes, withoutImplied(edges), unfolded)
+  // What the user unfolds does not fold the rest.
+  const opened = new Set([...unfolded].filter((id) => nodes.has(id)))
+  const folding =
+    foldings.find((one) => folded(reached, kept, opened, one).nodes.length <= mostNodes) ?? byKind
+  return { ...folded(reached, kept, unfolded, folding), steps }
 }
 
-function easySteps({ nodes }: Graph): number {
-  return nodes.filter(({ depth }) => depth <= usualSteps).length <= usualNodes ? usualSteps : 1
-}
-
-type Span = (from: string, to: string) => number
-
-/** The number of columns between two objects, counting those that have any. */
-function spansOf(nodes: ReadonlyMap<string, ObjectNode>): Span {
-  const columnOf = (id: string): number | undefined => columns[nodes.get(id)?.kind ?? '']
-  const present = [...new Set([...nodes.keys()].map(columnOf))]
-    .filter((column) => column !== undefined)
-    .toSorted((a, b) => a - b)
-  return (from, to) => {
-    const [left, right] = [columnOf(from), columnOf(to)]
-    if (left === undefined || right === undefined) return 1
-    return Math.max(1, present.indexOf(right) - present.indexOf(left))
+/** The edges that lead away from the roots, what they reach, and how much is left behind what is shared. */
+function awayFromRoots(
+  nodes: ReadonlyMap<string, ObjectNode>,
+  edges: readonly PictureEdge[],
+  unfolded: ReadonlySet<string>,
+): { readonly kept: readonly PictureEdge[]; readonly reached: readonly ObjectNode[] } {
+  const beside = new Map<string, Set<string>>()
+  const join = (one: string, other: string): void => {
+    beside.set(one, (beside.get(one) ?? new Set()).add(other))
   }
+  for (const { from, to } of edges) {
+    join(from, to)
+    join(to, from)
+  }
+  const roots = [...nodes.values()].filter(({ depth }) => depth === 0)
+  const distances = new Map(roots.map(({ id }) => [id, 0]))
+  // The map grows while it is gone through: the nearest first.
+  for (const [id, distance] of distances) {
+    const node = nodes.get(id)
+    const isEnd = node !== undefined && node.depth > 0 && shared.has(node.kind) && !unfolded.has(id)
+    if (isEnd) continue
+    for (const other of beside.get(id) ?? []) {
+      if (!distances.has(other)) distances.set(other, distance + 1)
+    }
+  }
+  const reached = [...distances.keys()].flatMap((id) => {
+    const node = nodes.get(id)
+    const hidden = [...(beside.get(id) ?? [])].filter((other) => !distances.has(other))
+    return node === undefined ? [] : [{ ...node, behind: hidden.length }]
+  })
+  const kept = edges.flatMap((edge) => {
+    const [near, far] = [distances.get(edge.from), distances.get(edge.to)]
+    if (near === undefined || far === undefined) return []
+    return [near <= far ? edge : { ...edge, from: edge.to, to: edge.from }]
+  })
+  return { kept, reached }
 }
 
 function nodeOf({ object, ...node }: Graph['nodes'][number]): ObjectNode {
@@ -142,6 +183,7 @@ function nodeOf({ object, ...node }: Graph['nodes'][number]): ObjectNode {
     depth,
     health: health?.status,
     reason: health?.reason ?? null,
+    behind: 0,
   }
 }
 
@@ -158,13 +200,13 @@ function oriented(
   return isBackwards ? [to, from] : [from, to]
 }
 
-type Edges = ReadonlyMap<string, Omit<PictureEdge, 'id' | 'span'>>
+type Edges = ReadonlyMap<string, Omit<PictureEdge, 'id'>>
 
 /**
  * Leaves out each edge that a longer way between the same objects implies: a Deployment uses its pods' ConfigMap by its
  * pods.
  */
-function withoutImplied(edges: Edges, span: Span): readonly PictureEdge[] {
+function withoutImplied(edges: Edges): readonly PictureEdge[] {
   const next = new Map<string, string[]>()
   for (const { from, to } of edges.values()) {
     const targets = next.get(from)
@@ -182,7 +224,7 @@ function withoutImplied(edges: Edges, span: Span): readonly PictureEdge[] {
     }
     return false
   }
-  const all = Array.from(edges, ([id, edge]) => ({ id, ...edge, span: span(edge.from, edge.to) }))
+  const all = Array.from(edges, ([id, edge]) => ({ id, ...edge }))
   return all.filter((edge) => !isImplied(edge))
 }
 
@@ -190,20 +232,25 @@ function folded(
   nodes: readonly ObjectNode[],
   edges: readonly PictureEdge[],
   unfolded: ReadonlySet<string>,
+  { most, isByParents }: Folding,
 ): Omit<Picture, 'steps'> {
   const sources = new Map<string, string[]>()
   for (const { from, to } of edges) sources.set(to, [...(sources.get(to) ?? []), from])
   const groups = new Map<string, ObjectNode[]>()
   for (const node of nodes) {
     if (node.depth === 0) continue
-    const parents = (sources.get(node.id) ?? []).toSorted().join()
-    const key = JSON.stringify([node.apiVersion, node.kind, node.health ?? null, parents])
+    const parents = isByParents ? (sources.get(node.id) ?? []).toSorted().join() : ''
+    const isShared = node.behind > 0
+    const key = JSON.stringify([node.apiVersion, node.kind, node.health ?? null, isShared, parents])
+    // What is opened stands by itself.
+    if (unfolded.has(node.id)) continue
     groups.set(key, [...(groups.get(key) ?? []), node])
   }
   const foldOf = new Map<string, FoldedNode>()
   for (const [key, members] of groups) {
     const [first] = members
-    if (first === undefined || members.length <= maxSiblings || unfolded.has(key)) continue
+    if (first === undefined || unfolded.has(key)) continue
+    if (members.length <= (first.behind > 0 ? 1 : most)) continue
     const fold: FoldedNode = {
       form: 'fold',
       id: key,

@@ -15,7 +15,7 @@ export type DrawnNode = Node<
 >
 
 /** One object of the picture, or several that are folded. */
-export function GraphNode({ data: { node, isRoot, onCentre } }: NodeProps<DrawnNode>) {
+export function GraphNode({ data: { node, isRoot, onCentre, onUnfold } }: NodeProps<DrawnNode>) {
   const { kind, health } = node
   return (
     <div className={styles['node']} data-health={health} data-form={node.form} data-root={isRoot}>
@@ -50,6 +50,20 @@ export function GraphNode({ data: { node, isRoot, onCentre } }: NodeProps<DrawnN
           }}
         >
           ⌖
+        </button>
+      )}
+      {node.form === 'object' && node.behind > 0 && (
+        <button
+          type="button"
+          className={styles['behind']}
+          aria-label={words.graph.openShared(node.behind, node.name)}
+          title={words.graph.openShared(node.behind, node.name)}
+          onClick={(event) => {
+            event.stopPropagation()
+            onUnfold(node.id)
+          }}
+        >
+          +{node.behind}
         </button>
       )}
       <Handle type="source" position={Position.Right} isConnectable={false} />

@@ -7,7 +7,7 @@ addEventListener('message', ({ data }: MessageEvent<LayoutRequest>) => {
   graph.setGraph({ rankdir: 'LR', nodesep: 12, ranksep: 72, marginx: 16, marginy: 16 })
   graph.setDefaultEdgeLabel(() => ({}))
   for (const { id, width, height } of data.nodes) graph.setNode(id, { width, height })
-  for (const { from, to, span } of data.edges) graph.setEdge(from, to, { minlen: span })
+  for (const { from, to } of data.edges) graph.setEdge(from, to)
   layout(graph)
   const places = new Map(
     data.nodes.map(({ id, width, height }) => {

@@ -6,8 +6,7 @@ export interface LayoutRequest {
     readonly width: number
     readonly height: number
   }[]
-  /** `span`: the columns that the edge spans, at least 1. */
-  readonly edges: readonly { readonly from: string; readonly to: string; readonly span: number }[]
+  readonly edges: readonly { readonly from: string; readonly to: string }[]
 }
 
 export interface Place {

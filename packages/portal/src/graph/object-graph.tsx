@@ -48,8 +48,9 @@ export function ObjectGraph({ roots, selected, onSelect }: ObjectGraphProps) {
   const [isList, setList] = useState(false)
   const graph = data?.graph
   const picture = useMemo(
-    (): Picture => (graph === undefined || graph === null ? nothing : pictureOf(graph, unfolded)),
-    [graph, unfolded],
+    (): Picture =>
+      graph === undefined || graph === null ? nothing : pictureOf(graph, unfolded, chosen),
+    [graph, unfolded, chosen],
   )
   const { steps } = picture
   const unfold = useCallback((id: string) => setUnfolded((before) => new Set([...before, id])), [])
@@ -121,8 +122,10 @@ interface CanvasProps {
 
 function Canvas({ picture, asked, roots, selected, onSelect, onUnfold, onCentre }: CanvasProps) {
   const { open } = usePlace()
-  const places = usePlaces(picture)
+  const centre = JSON.stringify([roots, picture.steps, asked])
+  const places = usePlaces(picture, centre)
   const flow = useRef<ReactFlowInstance<DrawnNode> | undefined>(undefined)
+  const canvas = useRef<HTMLDivElement>(null)
   const wasFitted = useRef('')
   const [hovered, setHovered] = useState<string>()
 
@@ -163,18 +166,18 @@ function Canvas({ picture, asked, roots, selected, onSelect, onUnfold, onCentre 
     [picture, hovered],
   )
   // The picture is fitted where the user asks for another one, not when the objects change.
-  const centre = JSON.stringify([roots, picture.steps, asked])
   const isPlaced = nodes.length > 0 && nodes.length === picture.nodes.length
   if (isPlaced && wasFitted.current !== centre && flow.current !== undefined) {
     wasFitted.current = centre
-    requestAnimationFrame(() => void fitted(flow.current, nodes))
+    const height = canvas.current?.clientHeight ?? 0
+    requestAnimationFrame(() => void fitted(flow.current, nodes, height))
   }
   const openNode = ({ data: { node } }: Node & DrawnNode): void => {
     if (node.form === 'fold') onUnfold(node.id)
     else open({ object: node.id })
   }
   return (
-    <div className={styles['canvas']}>
+    <div ref={canvas} className={styles['canvas']}>
       <ReactFlow<DrawnNode>
         nodes={nodes}
         edges={edges}
@@ -217,15 +220,21 @@ function Canvas({ picture, asked, roots, selected, onSelect, onUnfold, onCentre 
 
 const fitting = { padding: 0.1, maxZoom: 1 }
 /** Below this, names cannot be read: then the picture begins at its root. */
-const readableZoom = 0.45
+const readableZoom = 0.8
+const margin = 16
 
 async function fitted(
   flow: ReactFlowInstance<DrawnNode> | undefined,
   nodes: readonly DrawnNode[],
+  height: number,
 ): Promise<void> {
   await flow?.fitView(fitting)
   const root = nodes.find(({ data }) => data.isRoot)
   if (flow === undefined || root === undefined || flow.getZoom() >= readableZoom) return
   const { x, y } = root.position
-  await flow.setCenter(x + nodeSize.width / 2, y + nodeSize.height / 2, { zoom: 0.7 })
+  await flow.setViewport({
+    x: margin - x * readableZoom,
+    y: height / 2 - (y + nodeSize.height / 2) * readableZoom,
+    zoom: readableZoom,
+  })
 }

@@ -10,11 +10,12 @@ type Places = ReadonlyMap<string, Place>
 
 /**
  * Where the nodes of a picture are drawn, as a worker lays them out; empty until then. Nodes that stay keep their places,
- * so that nothing jumps when one comes or goes.
+ * so that nothing jumps when one comes or goes, unless the user `asked` for another picture.
  */
-export function usePlaces({ nodes, edges }: Picture): Places {
+export function usePlaces({ nodes, edges }: Picture, asked: string): Places {
   const worker = useRef<Worker | undefined>(undefined)
   const count = useRef(0)
+  const placed = useRef({ before: '', next: '' })
   const [places, setPlaces] = useState<Places>(new Map())
   const shape = JSON.stringify([nodes.map(({ id }) => id), edges.map(({ id }) => id)])
 
@@ -22,7 +23,10 @@ export function usePlaces({ nodes, edges }: Picture): Places {
     const own = new Worker(new URL('layout-worker.ts', import.meta.url), { type: 'module' })
     worker.current = own
     own.addEventListener('message', ({ data }: MessageEvent<LayoutAnswer>) => {
-      if (data.number === count.current) setPlaces((before) => merged(before, data.places))
+      if (data.number !== count.current) return
+      const { before: last, next } = placed.current
+      placed.current = { before: next, next }
+      setPlaces((before) => (last === next ? merged(before, data.places) : data.places))
     })
     return () => {
       worker.current = undefined
@@ -34,8 +38,9 @@ export function usePlaces({ nodes, edges }: Picture): Places {
     const request: LayoutRequest = {
       number: ++count.current,
       nodes: nodes.map(({ id }) => ({ id, ...nodeSize })),
-      edges: edges.map(({ from, to, span }) => ({ from, to, span })),
+      edges: edges.map(({ from, to }) => ({ from, to })),
     }
+    placed.current = { ...placed.current, next: asked }
     worker.current?.postMessage(request)
     // The shape says when the nodes or the edges are others.
     // oxlint-disable-next-line react-hooks/exhaustive-deps
