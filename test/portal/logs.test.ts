@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { resources, type Unstructured } from 'informerql/kubernetes'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -32,6 +33,53 @@ describeInBrowser('Logs', (browser) => {
       .getByText(/invoice-worker: waits \(CrashLoopBackOff/)
       .first()
       .waitFor()
+    await opened.audit()
+  })
+
+  it('are filtered by level and time, have columns, and keep it in the address', async () => {
+    await using opened = await open('deployments', 'payments', 'invoice-worker')
+    const { page } = opened
+    await lines(page).getByText('"level":"info"').first().waitFor()
+    // Names of pods differ at their ends.
+    const pod = lines(page).locator('[title^="invoice-worker-"]').first()
+    expect(await pod.textContent()).not.toContain('invoice-worker-')
+    await page.getByText(/^Times: /).waitFor()
+    await page.getByRole('combobox', { name: 'Level' }).selectOption('Errors')
+    await lines(page).getByText('queue.dsn is not set').first().waitFor()
+    expect(await lines(page).getByText('"level":"info"').count()).toBe(0)
+    await page.getByRole('combobox', { name: 'Since' }).selectOption('24 hours')
+    await page.getByRole('checkbox', { name: 'Columns' }).check()
+    await lines(page).getByText('msg', { exact: true }).waitFor()
+    await lines(page).getByTitle('fatal').first().waitFor()
+    await expect
+      .poll(() => new URL(page.url()).searchParams.get('logs'))
+      .toBe('level:error since:24h columns:yes')
+    await opened.audit()
+    await page.reload()
+    await lines(page).getByTitle('fatal').first().waitFor()
+    expect(await page.getByRole('combobox', { name: 'Level' }).inputValue()).toBe('error')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download' }).click(),
+    ])
+    expect(download.suggestedFilename()).toBe('invoice-worker.log')
+    expect(await readFile(await download.path(), 'utf8')).toMatch(
+      /^\S+Z invoice-worker-\S+ invoice-worker \{.*"level":"fatal"/m,
+    )
+  })
+
+  it('have room on a narrow screen', async () => {
+    const { found } = await portal
+      .gateway()
+      .data(
+        `{ found: deployments(namespace: "storefront", where: { name: { eq: "shop-web" } }) { nodes { id } } }`,
+      )
+    const path = `/objects/${found.nodes[0].id}?tab=logs`
+    await using opened = await openPage(browser(), portal, { path, width: 390 })
+    await lines(opened.page).getByText('"msg":"request"').first().waitFor()
+    const width = (): Promise<number> =>
+      lines(opened.page).evaluate((log) => log.querySelector('[data-level]')?.clientWidth ?? 0)
+    await expect.poll(width).toBeGreaterThan(320)
     await opened.audit()
   })
 

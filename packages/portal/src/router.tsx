@@ -52,14 +52,16 @@ const kind = createRoute({
   path: '/kinds/$resource',
   validateSearch: (search: Readonly<Record<string, unknown>>): TableSearch => ({
     ...scopeSearch(search),
-    ...strings(search, 'q', 'sort', 'cols', 'open'),
+    ...strings(search, 'q', 'sort', 'cols', 'open', 'tab', 'logs'),
   }),
   component: lazyRouteComponent(() => import('./kinds/kind-page.tsx'), 'KindPage'),
 })
 
 /** The parameters of an object's address. */
 export interface ObjectSearch extends ScopeSearch {
-  readonly tab?: string
+  readonly tab?: string | undefined
+  /** What the user has made of its logs. */
+  readonly logs?: string | undefined
 }
 
 /** Both addresses of an object have one page, which stays when one becomes the other. */
@@ -68,7 +70,7 @@ const objectPage = createRoute({
   id: 'object',
   validateSearch: (search: Readonly<Record<string, unknown>>): ObjectSearch => ({
     ...scopeSearch(search),
-    ...strings(search, 'tab'),
+    ...strings(search, 'tab', 'logs'),
   }),
   component: lazyRouteComponent(() => import('./object/object-page.tsx'), 'ObjectPage'),
 })

@@ -1,6 +1,7 @@
 import { type CSSProperties, lazy, type PointerEvent, Suspense, useState } from 'react'
 import { words } from '../words.ts'
 import styles from './kind-table.module.css'
+import type { TableView } from './table-view.ts'
 
 const Inspector = lazy(async () => {
   const loaded = await import('../object/inspector.tsx')
@@ -12,7 +13,15 @@ const narrowest = 20
 const widest = 75
 
 /** The inspector at the right of a table. Its edge is dragged, or moved by arrow keys. */
-export function InspectorPane({ id, close }: { readonly id: string; readonly close: () => void }) {
+export function InspectorPane({
+  id,
+  view: { tab, logs },
+  change,
+}: {
+  readonly id: string
+  readonly view: TableView
+  readonly change: (changed: TableView, isStep: boolean) => void
+}) {
   const [percent, setPercent] = useState(() => Number(localStorage.getItem(kept) ?? 40))
   const resize = (to: number): void => {
     const next = Math.round(Math.min(widest, Math.max(narrowest, to)))
@@ -56,7 +65,13 @@ export function InspectorPane({ id, close }: { readonly id: string; readonly clo
       />
       <div className={styles['inspector']} style={{ '--width': `${percent}%` } as CSSProperties}>
         <Suspense fallback={null}>
-          <Inspector id={id} onClose={close} />
+          <Inspector
+            id={id}
+            tab={tab}
+            logs={logs}
+            change={(changed) => change(changed, false)}
+            onClose={() => change({ open: undefined, tab: undefined, logs: undefined }, false)}
+          />
         </Suspense>
       </div>
     </>

@@ -183,12 +183,7 @@ export function KindTable({
           )}
         </div>
         {view.open === undefined ? null : (
-          <InspectorPane
-            id={view.open}
-            close={() => {
-              change({ open: undefined }, false)
-            }}
-          />
+          <InspectorPane id={view.open} view={view} change={change} />
         )}
       </div>
     </div>

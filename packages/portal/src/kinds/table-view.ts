@@ -8,4 +8,8 @@ export interface TableView {
   readonly cols?: string | undefined
   /** The `id` of the object in the inspector. */
   readonly open?: string | undefined
+  /** The tab of the inspector. */
+  readonly tab?: string | undefined
+  /** What the user has made of the logs in the inspector. */
+  readonly logs?: string | undefined
 }

@@ -5,6 +5,7 @@ import {
   type FollowLogsSubscriptionVariables,
 } from '../gateway/documents.ts'
 import { type AnswerError, errorsOf } from '../gateway/gateway.ts'
+import { isContinuation, isOfLevel, type Level, levelOf } from './log-line.ts'
 
 type Logs = NonNullable<FollowLogsSubscription['podLogs']>
 export type LogStream = NonNullable<Logs['streams']>[number]
@@ -13,6 +14,8 @@ export type LogStream = NonNullable<Logs['streams']>[number]
 export type LogRow = Logs['lines'][number] & {
   /** Another one for each line. */
   readonly key: number
+  /** That of the line before it for a line of a stack trace. */
+  readonly level: Level | undefined
 }
 
 /** The logs at one moment. */
@@ -25,6 +28,8 @@ export interface LogsSnapshot {
   readonly notFollowed: number
   /** The lines that have come since the view is held. */
   readonly waiting: number
+  /** The lines that have come and are not of the level that is wanted. */
+  readonly hidden: number
   /** Whether earlier lines were dropped, to bound the memory of the page. */
   readonly isCut: boolean
   readonly status: 'loading' | 'live' | 'ended' | 'failed'
@@ -37,9 +42,14 @@ const tailLines = 200
 
 /** What is shown of some logs. */
 export interface LogsFilter {
-  readonly container: string | undefined
+  /** Empty: all. */
+  readonly container: string
   readonly previous: boolean
   readonly contains: string
+  /** A span before now; empty: the last lines. */
+  readonly since: string
+  /** Only lines of this level or worse; empty: all. */
+  readonly level: Level | ''
 }
 
 /**
@@ -49,9 +59,12 @@ export interface LogsFilter {
 export class LiveLogs {
   readonly #transport: LiveTransport
   readonly #variables: FollowLogsSubscriptionVariables
+  readonly #level: Level | ''
   readonly #listeners = new Set<() => void>()
   /** The time of the last line of each container. */
   readonly #last = new Map<string, string>()
+  /** The level of the last line of each container. */
+  readonly #levels = new Map<string, Level | undefined>()
   #leave: () => void = () => {}
   #waiting: LogRow[] = []
   #isHeld = false
@@ -62,19 +75,21 @@ export class LiveLogs {
     skipped: 0,
     notFollowed: 0,
     waiting: 0,
+    hidden: 0,
     isCut: false,
     status: 'loading',
     errors: [],
   }
 
   constructor(transport: LiveTransport, id: string, filter: LogsFilter) {
-    const { container, previous, contains } = filter
+    const { container, previous, contains, since } = filter
+    this.#level = filter.level
     this.#transport = transport
     this.#variables = {
       ids: [id],
       previous,
-      tailLines,
-      container: container ?? null,
+      ...(since === '' ? { tailLines } : { since }),
+      container: container === '' ? null : container,
       contains: contains === '' ? null : contains,
     }
   }
@@ -98,7 +113,7 @@ export class LiveLogs {
 
   clear(): void {
     this.#waiting = []
-    this.#set({ rows: [], waiting: 0, isCut: false, skipped: 0 })
+    this.#set({ rows: [], waiting: 0, isCut: false, skipped: 0, hidden: 0 })
   }
 
   #follow(): void {
@@ -128,22 +143,27 @@ export class LiveLogs {
 
   #next({ lines, streams, skipped, notFollowed }: Logs): void {
     const rows: LogRow[] = []
+    let hidden = 0
     for (const line of lines) {
-      const { pod, container, time } = line
+      const { pod, container, time, text } = line
+      const place = `${pod}/${container}`
       if (time != null) {
-        const place = `${pod}/${container}`
         const last = this.#last.get(place)
         // Comes a second time, after a lost connection.
         if (last !== undefined && time <= last) continue
         this.#last.set(place, time)
       }
-      rows.push({ ...line, key: this.#keys++ })
+      const level = levelOf(text) ?? (isContinuation(text) ? this.#levels.get(place) : undefined)
+      this.#levels.set(place, level)
+      if (isOfLevel(level, this.#level)) rows.push({ ...line, level, key: this.#keys++ })
+      else hidden++
     }
     const before = this.#snapshot
     this.#snapshot = {
       ...before,
       streams: streams ?? before.streams,
       skipped: before.skipped + skipped,
+      hidden: before.hidden + hidden,
       notFollowed,
       status: 'live',
     }

@@ -1,70 +1,98 @@
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useLayoutEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { useGateway } from '../gateway/gateway.ts'
 import { Failure } from '../look/notice.tsx'
 import { listAt, textAt } from '../object/json.ts'
 import type { SeenObject } from '../object/live-object.ts'
 import { words } from '../words.ts'
-import { LiveLogs, type LogRow, type LogsSnapshot, type LogStream } from './live-logs.ts'
+import { LiveLogs, type LogsSnapshot, type LogStream } from './live-logs.ts'
+import { LogLines } from './log-lines.tsx'
+import { zoneName } from './log-times.ts'
 import styles from './logs-tab.module.css'
+import {
+  levelChoices,
+  type LogsView,
+  logsViewOf,
+  sinceChoices,
+  textOfLogsView,
+} from './logs-view.ts'
 
-const lineHeight = 18
 /** The user types: what is not finished is not asked for. */
 const typingMs = 300
+const say = words.object.logs
 
-/** The logs of a pod, or of all pods of a workload, as they come. */
-export function LogsTab({ object }: { readonly object: SeenObject }) {
-  const [container, setContainer] = useState<string>()
-  const [previous, setPrevious] = useState(false)
-  const [isWrapped, setWrapped] = useState(true)
+/** The logs of a pod, or of all pods of a workload, as they come. `view`: what the user has made of them, as text. */
+export function LogsTab({
+  object,
+  view: viewText,
+  onView,
+}: {
+  readonly object: SeenObject
+  readonly view: string | undefined
+  readonly onView: (view: string | undefined) => void
+}) {
+  const view = useMemo(() => logsViewOf(viewText), [viewText])
+  const change = (changed: Partial<LogsView>): void => {
+    onView(textOfLogsView({ ...view, ...changed }))
+  }
   const [isHeld, setHeld] = useState(false)
-  const [text, setText] = useState('')
-  const contains = useSettled(text, typingMs)
   const { socket } = useGateway()
-  const { id } = object
+  const { id, name } = object
+  const { container, previous, contains, since, level } = view
   const logs = useMemo(
-    () => new LiveLogs(socket, id, { container, previous, contains }),
-    [socket, id, container, previous, contains],
+    () => new LiveLogs(socket, id, { container, previous, contains, since, level }),
+    [socket, id, container, previous, contains, since, level],
   )
   const snapshot = useSyncExternalStore(logs.subscribe, logs.getSnapshot)
   useEffect(() => logs.hold(isHeld), [logs, isHeld])
-  const say = words.object.logs
+  const { rows, hidden } = snapshot
+  const download = (): void => {
+    const lines = rows.map((row) => `${row.time ?? ''} ${row.pod} ${row.container} ${row.text}\n`)
+    save(`${name}.log`, lines)
+  }
   return (
     <div className={styles['logs']}>
       <div className={styles['bar']}>
         <select
           aria-label={say.container}
-          value={container ?? ''}
-          onChange={({ target }) => setContainer(target.value === '' ? undefined : target.value)}
+          value={container}
+          onChange={({ target }) => change({ container: target.value })}
         >
           <option value="">{say.all}</option>
-          {containersOf(object).map((name) => (
-            <option key={name}>{name}</option>
+          {containersOf(object).map((one) => (
+            <option key={one}>{one}</option>
           ))}
         </select>
-        <input
-          type="search"
-          aria-label={say.contains}
-          placeholder={say.contains}
-          value={text}
-          onChange={({ target }) => setText(target.value)}
+        <select
+          aria-label={say.level}
+          value={level}
+          onChange={({ target }) => change({ level: target.value as LogsView['level'] })}
+        >
+          {levelChoices.map((one) => (
+            <option key={one} value={one}>
+              {say.levels[one]}
+            </option>
+          ))}
+        </select>
+        <select
+          aria-label={say.since}
+          value={since}
+          onChange={({ target }) => change({ since: target.value })}
+        >
+          {sinceChoices.map((one) => (
+            <option key={one} value={one}>
+              {say.spans[one]}
+            </option>
+          ))}
+        </select>
+        <Contains text={contains} change={(text) => change({ contains: text })} />
+        <Choice label={say.previous} isOn={previous} set={(isOn) => change({ previous: isOn })} />
+        <Choice label={say.wrap} isOn={view.wrap} set={(isOn) => change({ wrap: isOn })} />
+        <Choice
+          label={say.columns}
+          title={say.columnsTitle}
+          isOn={view.columns}
+          set={(isOn) => change({ columns: isOn })}
         />
-        <label>
-          <input
-            type="checkbox"
-            checked={previous}
-            onChange={({ target }) => setPrevious(target.checked)}
-          />
-          {say.previous}
-        </label>
-        <label>
-          <input
-            type="checkbox"
-            checked={isWrapped}
-            onChange={({ target }) => setWrapped(target.checked)}
-          />
-          {say.wrap}
-        </label>
         <span className={styles['right']}>
           <button type="button" aria-pressed={isHeld} onClick={() => setHeld(!isHeld)}>
             {isHeld ? say.goOn(snapshot.waiting) : say.hold}
@@ -72,26 +100,91 @@ export function LogsTab({ object }: { readonly object: SeenObject }) {
           <button type="button" onClick={() => logs.clear()}>
             {say.clear}
           </button>
+          <button type="button" disabled={rows.length === 0} onClick={download}>
+            {say.download}
+          </button>
         </span>
       </div>
       <Streams snapshot={snapshot} />
       {snapshot.status === 'failed' ? (
         <Failure title={say.failed} errors={snapshot.errors} />
       ) : (
-        <Lines snapshot={snapshot} isWrapped={isWrapped} />
+        <LogLines
+          rows={rows}
+          isWrapped={view.wrap}
+          hasColumns={view.columns}
+          none={
+            snapshot.status === 'loading'
+              ? undefined
+              : hidden === 0
+                ? say.none
+                : say.noneOfLevel(hidden)
+          }
+        />
       )}
     </div>
   )
 }
 
-/** A value that has not changed for some time. */
-function useSettled<T>(value: T, ms: number): T {
-  const [settled, setSettled] = useState(value)
+function Choice({
+  label,
+  title,
+  isOn,
+  set,
+}: {
+  readonly label: string
+  readonly title?: string
+  readonly isOn: boolean
+  readonly set: (isOn: boolean) => void
+}) {
+  return (
+    <label title={title}>
+      <input type="checkbox" checked={isOn} onChange={({ target }) => set(target.checked)} />
+      {label}
+    </label>
+  )
+}
+
+/** The text that lines must have. It counts when it has not changed for some time. */
+function Contains({
+  text,
+  change,
+}: {
+  readonly text: string
+  readonly change: (text: string) => void
+}) {
+  const [typed, type] = useState(text)
+  const [before, setBefore] = useState(text)
+  // The address has changed: the user went back.
+  if (before !== text) {
+    setBefore(text)
+    type(text)
+  }
   useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms)
+    if (typed === text) return
+    const timer = setTimeout(() => change(typed), typingMs)
     return () => clearTimeout(timer)
-  }, [value, ms])
-  return settled
+    // `change` is another function with each rendering.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [typed, text])
+  return (
+    <input
+      type="search"
+      aria-label={say.contains}
+      placeholder={say.contains}
+      value={typed}
+      onChange={({ target }) => type(target.value)}
+    />
+  )
+}
+
+/** Saves lines as a file of the user. */
+function save(name: string, lines: readonly string[]): void {
+  const href = URL.createObjectURL(new Blob([...lines], { type: 'text/plain' }))
+  const link = Object.assign(document.createElement('a'), { href, download: name })
+  link.click()
+  // The browser has taken it by then.
+  setTimeout(() => URL.revokeObjectURL(href), 10_000)
 }
 
 /** The containers of a pod, or of the pods that a workload makes. */
@@ -104,10 +197,9 @@ function containersOf({ json, kind }: SeenObject): readonly string[] {
   )
 }
 
-/** How many containers are followed, and why the others are not. */
+/** How many containers are followed, and why the others are not; and the zone of the times. */
 function Streams({ snapshot }: { readonly snapshot: LogsSnapshot }) {
   const { streams, status, skipped, notFollowed, isCut } = snapshot
-  const say = words.object.logs
   const streaming = streams.filter(({ state }) => state === 'STREAMING').length
   const others = streams.filter(({ state }) => state === 'FAILED' || state === 'WAITING')
   return (
@@ -116,6 +208,7 @@ function Streams({ snapshot }: { readonly snapshot: LogsSnapshot }) {
         {status === 'loading' ? say.loading : say.streaming(streaming, streams.length)}
         {status === 'ended' ? ` ${say.ended}` : ''}
       </output>
+      <span>{say.zone(zoneName())}</span>
       {notFollowed > 0 ? <span>{say.notFollowed(notFollowed)}</span> : null}
       {skipped > 0 ? <span>{say.skipped(skipped)}</span> : null}
       {isCut ? <span>{say.cut}</span> : null}
@@ -135,99 +228,5 @@ function Streams({ snapshot }: { readonly snapshot: LogsSnapshot }) {
 
 function sentenceOf({ pod, container, state, reason, message }: LogStream): string {
   const why = [reason, message].filter((one) => one != null).join(': ')
-  return `${pod} ${container}: ${words.object.logs.states[state]}${why === '' ? '' : ` (${why})`}`
-}
-
-function Lines({
-  snapshot: { rows, status },
-  isWrapped,
-}: {
-  readonly snapshot: LogsSnapshot
-  readonly isWrapped: boolean
-}) {
-  const scroller = useRef<HTMLDivElement>(null)
-  const [isAtEnd, setAtEnd] = useState(true)
-  const virtualizer = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => lineHeight,
-    getItemKey: (index) => rows[index]?.key ?? index,
-    overscan: 20,
-  })
-  const last = rows.at(-1)?.key
-  // The end stays in view, until the user scrolls up.
-  useLayoutEffect(() => {
-    const { current } = scroller
-    if (isAtEnd && current !== null) current.scrollTop = current.scrollHeight
-  })
-  const say = words.object.logs
-  const hasPods = new Set(rows.map(({ pod }) => pod)).size > 1
-  return (
-    <div className={styles['frame']}>
-      <div
-        ref={scroller}
-        role="log"
-        aria-label={say.title}
-        aria-live="off"
-        tabIndex={0}
-        className={styles['lines']}
-        data-wrap={isWrapped}
-        onScroll={({ currentTarget }) => {
-          const { scrollTop, clientHeight, scrollHeight } = currentTarget
-          setAtEnd(scrollTop + clientHeight >= scrollHeight - lineHeight)
-        }}
-      >
-        <div className={styles['body']} style={{ height: virtualizer.getTotalSize() }}>
-          {virtualizer.getVirtualItems().map(({ index, start, key }) => {
-            const row = rows[index]
-            return row === undefined ? null : (
-              <div
-                key={key}
-                ref={virtualizer.measureElement}
-                data-index={index}
-                className={styles['line']}
-                style={{ transform: `translateY(${start}px)` }}
-              >
-                <Line row={row} hasPods={hasPods} />
-              </div>
-            )
-          })}
-        </div>
-        {rows.length === 0 && status !== 'loading' ? (
-          <p className={styles['none']}>{say.none}</p>
-        ) : null}
-      </div>
-      {isAtEnd || last === undefined ? null : (
-        <button type="button" className={styles['end']} onClick={() => setAtEnd(true)}>
-          {say.toEnd}
-        </button>
-      )}
-    </div>
-  )
-}
-
-const levels = /"level":"(error|fatal|warn)|\b(ERROR|FATAL|WARN)/
-
-function Line({ row, hasPods }: { readonly row: LogRow; readonly hasPods: boolean }) {
-  const { time, pod, container, text, truncated } = row
-  const [, json, plain] = levels.exec(text.slice(0, 300)) ?? []
-  const level = (json ?? plain?.toLowerCase())?.replace('fatal', 'error')
-  return (
-    <>
-      {time == null ? null : (
-        <time dateTime={time} title={time}>
-          {time.slice(11, 23)}
-        </time>
-      )}
-      {hasPods ? (
-        <span className={styles['pod']} title={`${pod} ${container}`}>
-          {pod}
-        </span>
-      ) : null}
-      <span className={styles['text']} data-level={level}>
-        {text}
-        {truncated ? ' …' : ''}
-      </span>
-    </>
-  )
+  return `${pod} ${container}: ${say.states[state]}${why === '' ? '' : ` (${why})`}`
 }

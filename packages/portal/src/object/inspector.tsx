@@ -1,11 +1,25 @@
-import { useEffect, useState } from 'react'
+import { useEffect } from 'react'
 import { words } from '../words.ts'
-import { type ObjectTab, ObjectView } from './object-view.tsx'
+import { ObjectView, tabNamed } from './object-view.tsx'
 import styles from './object.module.css'
 
 /** An object beside the list that it was chosen in. The tab stays when another object is chosen. Escape closes. */
-export function Inspector({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
-  const [tab, setTab] = useState<ObjectTab>('summary')
+export function Inspector({
+  id,
+  tab,
+  logs,
+  change,
+  onClose,
+}: {
+  readonly id: string
+  readonly tab: string | undefined
+  readonly logs: string | undefined
+  readonly change: (changed: {
+    readonly tab?: string | undefined
+    readonly logs?: string | undefined
+  }) => void
+  readonly onClose: () => void
+}) {
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       if (event.key === 'Escape' && !event.defaultPrevented) onClose()
@@ -15,7 +29,14 @@ export function Inspector({ id, onClose }: { readonly id: string; readonly onClo
   }, [onClose])
   return (
     <aside className={styles['inspector']} aria-label={words.object.inspector}>
-      <ObjectView key={id} id={id} tab={tab} onTab={setTab} onClose={onClose} />
+      <ObjectView
+        key={id}
+        id={id}
+        tab={tabNamed(tab)}
+        onTab={(next) => change({ tab: next === 'summary' ? undefined : next })}
+        logs={{ view: logs, onView: (view) => change({ logs: view }) }}
+        onClose={onClose}
+      />
     </aside>
   )
 }

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useState } from 'react'
 import { usePageCluster } from '../frame/page-cluster.ts'
 import { FollowNameDocument } from '../gateway/documents.ts'
 import { errorsOf, useGateway } from '../gateway/gateway.ts'
+import type { ObjectSearch } from '../router.tsx'
 import { type NamedObject, namedIn, namedParams, namedRoute } from '../scope.ts'
 import type { SeenObject } from './live-object.ts'
 import { Absent, type ObjectTab, ObjectView, tabNamed } from './object-view.tsx'
@@ -14,7 +15,7 @@ import { Absent, type ObjectTab, ObjectView, tabNamed } from './object-view.tsx'
  */
 export function ObjectPage() {
   const params = useParams({ strict: false })
-  const { tab } = useSearch({ strict: false }) as { readonly tab?: string }
+  const { tab, logs } = useSearch({ strict: false }) as ObjectSearch
   const { objectId } = useLocation().state as { readonly objectId?: string }
   const navigate = useNavigate()
   const [known, setKnown] = useState<{ readonly address: string; readonly id: string }>()
@@ -51,13 +52,16 @@ export function ObjectPage() {
     [isById, navigate],
   )
   usePageCluster(cluster)
-  const show = (next: ObjectTab): void => {
+  const change = (changed: Pick<ObjectSearch, 'tab' | 'logs'>): void => {
     void navigate({
       to: '.',
-      search: (search: object) => ({ ...search, tab: next === 'summary' ? undefined : next }),
+      search: (search: object) => ({ ...search, ...changed }),
       state: true,
       replace: true,
     } as never)
+  }
+  const show = (next: ObjectTab): void => {
+    change({ tab: next === 'summary' ? undefined : next })
   }
   if (id === undefined) {
     const { status, error } = found
@@ -69,7 +73,17 @@ export function ObjectPage() {
       <Absent {...(objectId === undefined ? {} : { id: objectId })} live={live} isPage isNamed />
     )
   }
-  return <ObjectView key={id} id={id} tab={tabNamed(tab)} onTab={show} onSeen={seen} isPage />
+  return (
+    <ObjectView
+      key={id}
+      id={id}
+      tab={tabNamed(tab)}
+      onTab={show}
+      logs={{ view: logs, onView: (view) => change({ logs: view }) }}
+      onSeen={seen}
+      isPage
+    />
+  )
 }
 
 /** A text for each address. */

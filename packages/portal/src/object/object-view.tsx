@@ -1,5 +1,5 @@
 import { Tabs } from '@base-ui/react/tabs'
-import { lazy, Suspense, useEffect } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { useViewTitle } from '../frame/view-title.ts'
 import { Failure, Notice } from '../look/notice.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
@@ -24,6 +24,12 @@ const YamlTab = lazy(async () => ({ default: (await import('./yaml-tab.tsx')).Ya
 const tabs = ['summary', 'related', 'graph', 'events', 'logs', 'yaml', 'history', 'access'] as const
 
 export type ObjectTab = (typeof tabs)[number]
+
+/** What the user has made of the logs, as the text of an address. */
+export interface LogsText {
+  readonly view: string | undefined
+  readonly onView: (view: string | undefined) => void
+}
 
 /** The tab that an address names; the summary if there is none of this name. */
 export function tabNamed(name: string | undefined): ObjectTab {
@@ -66,6 +72,7 @@ export function ObjectView({
   id,
   tab,
   onTab,
+  logs,
   onClose,
   onSeen,
   isPage = false,
@@ -73,6 +80,8 @@ export function ObjectView({
   readonly id: string
   readonly tab: ObjectTab
   readonly onTab: (tab: ObjectTab) => void
+  /** What the user has made of the logs; absent: the view keeps it. */
+  readonly logs?: LogsText
   readonly onClose?: () => void
   /** Called with the object when it is known. */
   readonly onSeen?: (object: SeenObject) => void
@@ -80,6 +89,7 @@ export function ObjectView({
   readonly isPage?: boolean
 }) {
   const live = useLiveObject(id)
+  const [ownLogs, setOwnLogs] = useState<string>()
   const { object } = live
   const isSeen = object !== undefined
   const shown = object === undefined ? tabs : tabsOf(object)
@@ -114,7 +124,12 @@ export function ObjectView({
           ))}
         </Tabs.List>
         <Tabs.Panel value={at} className={styles['panel']}>
-          <Content tab={at} object={object} onTab={onTab} />
+          <Content
+            tab={at}
+            object={object}
+            onTab={onTab}
+            logs={logs ?? { view: ownLogs, onView: setOwnLogs }}
+          />
         </Tabs.Panel>
       </Tabs.Root>
     </article>
@@ -130,10 +145,12 @@ function Content({
   tab,
   object,
   onTab,
+  logs,
 }: {
   readonly tab: ObjectTab
   readonly object: SeenObject
   readonly onTab: (tab: ObjectTab) => void
+  readonly logs: LogsText
 }) {
   switch (tab) {
     case 'summary':
@@ -151,7 +168,7 @@ function Content({
     case 'logs':
       return (
         <Suspense fallback={null}>
-          <LogsTab object={object} />
+          <LogsTab object={object} {...logs} />
         </Suspense>
       )
     case 'yaml':

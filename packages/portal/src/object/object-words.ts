@@ -1,3 +1,5 @@
+import { logWords } from '../logs/log-words.ts'
+
 const plural = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
@@ -242,35 +244,7 @@ export const objectWords = {
       deletecollection: 'delete all of them at once',
     },
   },
-  logs: {
-    title: 'Lines of the logs',
-    container: 'Container',
-    all: 'All containers',
-    contains: 'Contains',
-    previous: 'Run before the restart',
-    wrap: 'Wrap',
-    hold: 'Hold',
-    goOn: (waiting: number): string =>
-      waiting === 0 ? 'Go on' : `Go on (${plural(waiting, 'new line')})`,
-    clear: 'Clear',
-    toEnd: 'To the end',
-    loading: 'Opening the logs',
-    streaming: (number: number, all: number): string => `${number} of ${all} streaming`,
-    ended: 'These runs have ended.',
-    notFollowed: (number: number): string =>
-      `${plural(number, 'container')} not followed: too many at once.`,
-    skipped: (number: number): string => `${plural(number, 'line')} left out: too many at once.`,
-    cut: 'Earlier lines are dropped.',
-    others: (number: number): string => `${number} not streaming`,
-    states: {
-      WAITING: 'waits',
-      STREAMING: 'streams',
-      ENDED: 'has ended',
-      FAILED: 'cannot be read',
-    },
-    none: 'No lines yet.',
-    failed: 'The logs could not be read.',
-  },
+  logs: logWords,
   yaml: {
     copy: 'Copy',
     search: 'Search (Ctrl+F)',
