@@ -237,6 +237,19 @@ describeInBrowser('A table of the portal', (browser) => {
     await expect.poll(() => new URL(page.url()).pathname).toMatch(/^\/objects\//)
   })
 
+  it('is entered from its filter by the arrow down', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/kinds/deployments.apps' })
+    const { page } = opened
+    await rowOf(page, 'invoice-worker').waitFor()
+    await page.keyboard.press('f')
+    await page.keyboard.type('invoice')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: /^Deployment .*invoice/ }).waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
   it('keeps its rows in place while the pointer is over them', async () => {
     for (const name of ['held-b', 'held-c']) makePod(portal, name)
     await using opened = await open('/kinds/pods?q=held-*')

@@ -52,7 +52,7 @@ const kind = createRoute({
   path: '/kinds/$resource',
   validateSearch: (search: Readonly<Record<string, unknown>>): TableSearch => ({
     ...scopeSearch(search),
-    ...strings(search, 'q', 'sort', 'cols', 'open', 'tab', 'logs'),
+    ...strings(search, 'q', 'sort', 'cols', 'picked', 'open', 'tab', 'logs'),
   }),
   component: lazyRouteComponent(() => import('./kinds/kind-page.tsx'), 'KindPage'),
 })

@@ -34,6 +34,7 @@ export const words = {
   object: objectWords,
   frame: {
     product: 'informerql',
+    productTitle: 'informerql: to the overview',
     overview: 'Overview',
     problems: 'Problems',
     applications: 'Applications',
@@ -73,6 +74,9 @@ export const words = {
       viewNext: 'The rest of the page still works.',
       forbidden: 'You may not see this.',
       again: 'Try again',
+      /** A hint of the gateway, as a sentence. */
+      hint: (hint: string): string =>
+        `${hint.charAt(0).toUpperCase()}${hint.slice(1)}${/[.!?]$/.test(hint) ? '' : '.'}`,
     },
     rail: {
       groups: {
@@ -324,6 +328,8 @@ export const words = {
       [node.kind, [node.namespace, node.name].filter(Boolean).join('/')].join(' ').trim(),
   },
   loading: 'Loading…',
+  /** A time to come. */
+  ahead: (span: string): string => `in ${span}`,
   application: {
     title: 'Application',
     gone: 'There is no such object any more.',

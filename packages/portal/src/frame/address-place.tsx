@@ -1,6 +1,7 @@
-import { useNavigate, useRouter, useSearch } from '@tanstack/react-router'
+import { useNavigate, useRouter, useRouterState, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useRef } from 'react'
 import { useCounts } from '../gateway/counts.ts'
+import { EntryContext, entryName, forgetEntries } from '../kept-view.ts'
 import {
   namedParams,
   namedRoute,
@@ -87,7 +88,26 @@ export function AddressPlace({ children }: { readonly children: ReactNode }) {
       open: (target) => void router.navigate(address(target) as never),
     }
   }, [router, cluster, ns])
-  return <PlaceContext value={place}>{children}</PlaceContext>
+  const entry = useRouterState({
+    select: ({ location }) => entryName(numberOf(location), location.pathname),
+  })
+  useEffect(
+    () =>
+      router.history.subscribe(({ location, action }) => {
+        if (action.type === 'PUSH') forgetEntries(numberOf(location))
+      }),
+    [router],
+  )
+  return (
+    <EntryContext value={entry}>
+      <PlaceContext value={place}>{children}</PlaceContext>
+    </EntryContext>
+  )
+}
+
+/** The number of an entry in the browser's history. */
+function numberOf({ state }: { readonly state: object }): number {
+  return (state as { readonly __TSR_index?: number }).__TSR_index ?? 0
 }
 
 function scopeOf({

@@ -1,10 +1,11 @@
-import { Outlet, useRouterState } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { Outlet } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useRefused } from '../gateway/credentials.ts'
 import { useSession } from '../gateway/session.ts'
 import { Palette } from '../search/palette.tsx'
 import { words } from '../words.ts'
 import { useStartAtAll } from './address-place.tsx'
+import { useArrival } from './arrival.ts'
 import { CutClusters } from './cut-clusters.tsx'
 import styles from './frame.module.css'
 import { KeysDialog } from './keys-dialog.tsx'
@@ -39,7 +40,7 @@ function Views() {
   }
   const toggle = rail === 'drawer' ? open('rail') : toggleRail
   useFrameKeys({ search: open('search'), keys: open('keys'), rail: toggle })
-  useFocusOnArrival()
+  useArrival()
   useStartAtAll()
   return (
     <div className={styles['frame']} data-rail={rail}>
@@ -67,33 +68,4 @@ function Views() {
       <KeysDialog {...isOpen('keys')} />
     </div>
   )
-}
-
-/** After a navigation the focus goes to the heading of the view, unless the view has taken it. */
-function useFocusOnArrival(): void {
-  const shown = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
-  const before = useRef(shown)
-  useEffect(() => {
-    const isFirst = before.current === undefined || before.current === shown
-    before.current = shown
-    if (isFirst) return
-    const view = document.querySelector<HTMLElement>('#view')
-    const { activeElement } = document
-    if (view === null || (activeElement !== view && view.contains(activeElement))) return
-    if (focusHeading(view)) return
-    // The heading comes with what the view asks for.
-    view.focus({ preventScroll: true })
-    const observer = new MutationObserver(() => {
-      if (document.activeElement !== view || focusHeading(view)) observer.disconnect()
-    })
-    observer.observe(view, { childList: true, subtree: true })
-    return () => observer.disconnect()
-  }, [shown])
-}
-
-function focusHeading(view: HTMLElement): boolean {
-  const heading = view.querySelector('h1')
-  heading?.setAttribute('tabindex', '-1')
-  heading?.focus({ preventScroll: true })
-  return heading !== null
 }

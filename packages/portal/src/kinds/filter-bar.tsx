@@ -16,6 +16,7 @@ export function FilterBar({
   field,
   setDraft,
   setTokens,
+  enterTable,
 }: {
   readonly kind: Kind
   readonly list: SuggestedList
@@ -26,6 +27,8 @@ export function FilterBar({
   readonly field: RefObject<HTMLInputElement | null>
   readonly setDraft: (draft: string) => void
   readonly setTokens: (tokens: readonly Token[]) => void
+  /** Goes on to the rows, by the keyboard. */
+  readonly enterTable: () => void
 }) {
   const id = useId()
   const [isOpen, setOpen] = useState(false)
@@ -61,7 +64,10 @@ export function FilterBar({
     const { key } = event
     const one = suggestions[highlighted]
     const first = suggestions[Math.max(highlighted, 0)]
-    if (key === 'ArrowDown' || key === 'ArrowUp') {
+    if (key === 'ArrowDown' && (!isOpen || suggestions.length === 0)) {
+      if (draft !== '') commit(draft)
+      enterTable()
+    } else if (key === 'ArrowDown' || key === 'ArrowUp') {
       const length = suggestions.length
       setOpen(true)
       if (length > 0) {

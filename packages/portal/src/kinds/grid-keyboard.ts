@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type MouseEvent, useState } from 'react'
+import { useKept } from '../kept-view.ts'
 import type { RowsSnapshot } from './live-rows.ts'
 
 /** The height of a row, in pixels: `--row` in tokens.css. */
@@ -16,6 +17,11 @@ export interface Selection {
   readonly visit: (id: string) => void
 }
 
+interface KeyboardPlace {
+  readonly id: string
+  readonly index: number
+}
+
 /** The keys and clicks of the grid. */
 export function useKeyboard(
   rows: RowsSnapshot,
@@ -31,7 +37,12 @@ export function useKeyboard(
   readonly clicked: (event: MouseEvent) => void
   readonly doubleClicked: (event: MouseEvent) => void
 } {
-  const [at, setAt] = useState<{ readonly id: string; readonly index: number }>()
+  const { read, keep } = useKept<KeyboardPlace>('row')
+  const [at, setAt] = useState(read)
+  const go = (place: KeyboardPlace): void => {
+    keep(place)
+    setAt(place)
+  }
   // The keyboard stays with its object when rows move.
   const found = at === undefined ? -1 : rows.indexOf(at.id)
   const cursor = found >= 0 ? found : at === undefined ? -1 : Math.min(at.index, count - 1)
@@ -39,7 +50,7 @@ export function useKeyboard(
   const moveTo = (index: number, extend: boolean): void => {
     const next = Math.max(0, Math.min(index, count - 1))
     const row = rows.at(next)
-    setAt({ id: row?.id ?? '', index: next })
+    go({ id: row?.id ?? '', index: next })
     show(next)
     if (row === undefined) return
     if (extend) pick(new Set([...picked, ...between(rows, Math.max(cursor, 0), next)]))
@@ -89,7 +100,7 @@ export function useKeyboard(
       const index = indexOfRow(event)
       const row = index === undefined ? undefined : rows.at(index)
       if (index === undefined || row === undefined) return
-      setAt({ id: row.id, index })
+      go({ id: row.id, index })
       if (event.shiftKey) pick(new Set([...picked, ...between(rows, Math.max(cursor, 0), index)]))
       else if (event.ctrlKey || event.metaKey) toggle(row.id)
       else inspect(row.id)

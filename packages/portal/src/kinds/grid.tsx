@@ -5,11 +5,13 @@ import {
   type RefObject,
   useEffect,
   useId,
+  useImperativeHandle,
   useLayoutEffect,
   useRef,
   useState,
 } from 'react'
 import { useKeys } from '../frame/keys.ts'
+import { useKept } from '../kept-view.ts'
 import type { TableRowFragment as TableRow } from '../gateway/documents.ts'
 import { isUsageColumn, UsageContext } from '../usage/usage-column.tsx'
 import { useUsage } from '../usage/usage.ts'
@@ -28,6 +30,8 @@ const skeletonRows = 24
 /** The table itself: a grid that draws the rows in view only. */
 export function Grid({
   label,
+  list,
+  enter,
   live,
   rows,
   columns,
@@ -37,6 +41,10 @@ export function Grid({
   noteUsage,
 }: {
   readonly label: string
+  /** What is listed, as text. */
+  readonly list: string
+  /** Is given the way into the rows. */
+  readonly enter: RefObject<(() => void) | undefined>
   readonly live: LiveRows
   readonly rows: RowsSnapshot
   readonly columns: readonly TableColumn[]
@@ -66,10 +74,6 @@ export function Grid({
   useEffect(() => {
     live.look(first, last)
   }, [live, first, last])
-  // Another list begins at its beginning.
-  useLayoutEffect(() => {
-    scroller.current?.scrollTo({ top: 0 })
-  }, [live])
   useStillRows(frame, live)
   const use = useUsage(useIdsInView(rows, columns, first, last))
   useEffect(() => {
@@ -82,10 +86,12 @@ export function Grid({
     virtualizer.scrollToIndex(index, { align: 'auto' })
   })
   const { cursor } = keyboard
+  const keepTop = useKeptTop(scroller, list, live, rows, cursor >= 0)
   const step = (by: number) => (): void => {
     scroller.current?.focus()
     keyboard.step(by)
   }
+  useImperativeHandle(enter, () => step(cursor < 0 ? 1 : 0))
   // From anywhere in the page. The grid itself takes them first.
   useKeys([
     { keys: 'j', does: words.table.nextRow, run: step(1) },
@@ -113,6 +119,7 @@ export function Grid({
             '--total': `${pixels.reduce((sum, width) => sum + width, 0)}px`,
           } as CSSProperties
         }
+        onScroll={keepTop}
         onKeyDown={keyboard.pressed}
         onClick={keyboard.clicked}
         onDoubleClick={keyboard.doubleClicked}
@@ -284,6 +291,45 @@ function useStillRows(frame: RefObject<HTMLDivElement | null>, live: LiveRows): 
       element.removeEventListener('pointerleave', release)
     }
   }, [frame, live])
+}
+
+/**
+ * Another list begins at its beginning; one that the user comes back to, where it was left. Returns what is to be called
+ * when the user scrolls.
+ */
+function useKeptTop(
+  scroller: RefObject<HTMLDivElement | null>,
+  list: string,
+  live: LiveRows,
+  rows: RowsSnapshot,
+  isUsed: boolean,
+): () => void {
+  const { read, keep } = useKept<number>(`top of ${list}`)
+  const shown = useRef<LiveRows>(undefined)
+  const wanted = useRef<number>(undefined)
+  /** Where the page has scrolled to by itself, which is nothing to keep. */
+  const own = useRef<number>(undefined)
+  useLayoutEffect(() => {
+    if (shown.current === live) return
+    wanted.current = read() ?? 0
+    // The page gives the focus to its heading otherwise.
+    if (shown.current === undefined && (wanted.current > 0 || isUsed)) scroller.current?.focus()
+    shown.current = live
+  })
+  useLayoutEffect(() => {
+    // Without its rows the list has no height.
+    if (wanted.current === undefined || rows.count === undefined) return
+    if (rows !== live.getSnapshot()) return
+    scroller.current?.scrollTo({ top: wanted.current })
+    own.current = scroller.current?.scrollTop
+    wanted.current = undefined
+  }, [scroller, live, rows])
+  return () => {
+    const top = scroller.current?.scrollTop ?? 0
+    if (wanted.current !== undefined || top === own.current) return
+    own.current = undefined
+    keep(top)
+  }
 }
 
 /** Keeps the first row in view at its place when rows come or go above it. */

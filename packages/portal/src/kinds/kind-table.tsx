@@ -21,6 +21,7 @@ import styles from './kind-table.module.css'
 import { EmptyTable, FailedTable, TableNotes } from './table-notes.tsx'
 import type { TableView } from './table-view.ts'
 import { headVariables, type ListArguments, useLiveRows } from './use-live-rows.ts'
+import { usePicked } from './use-picked.ts'
 
 /** The objects of a kind as a live table, with its filter, its columns and the inspector. */
 export function KindTable({
@@ -42,10 +43,11 @@ export function KindTable({
   readonly tools?: ReactNode
 }) {
   const field = useRef<HTMLInputElement>(null)
+  const enterGrid = useRef<() => void>(undefined)
   const [draft, setDraft] = useState('')
   const [showsFacets, setShowsFacets] = useState(false)
   const [whyNoUsage, noteUsage] = useState<string>()
-  const [picked, pick] = useState<ReadonlySet<string>>(new Set())
+  const [picked, pick] = usePicked(view, change)
   const tokens = useMemo(() => tokensOf(withTokens('', view.q ?? '')), [view.q])
   const columns = useColumns(kind, scope, view.cols, change)
   const list = useList(kind, scope, view, useDeferredValue(draft), columns.isWide)
@@ -127,6 +129,7 @@ export function KindTable({
           setTokens={(next) => {
             setFilter(textOf(next))
           }}
+          enterTable={() => enterGrid.current?.()}
         />
       </div>
       {showsFacets ? (
@@ -164,6 +167,8 @@ export function KindTable({
           ) : (
             <Grid
               label={kind.title}
+              list={JSON.stringify(list.shown)}
+              enter={enterGrid}
               live={live}
               rows={rows}
               columns={columns.shown}

@@ -6,6 +6,8 @@ export interface TableView {
   readonly sort?: string | undefined
   /** The columns besides the usual ones; with `-`, usual ones that are hidden. */
   readonly cols?: string | undefined
+  /** The `id`s of the objects that are picked, joined by commas. */
+  readonly picked?: string | undefined
   /** The `id` of the object in the inspector. */
   readonly open?: string | undefined
   /** The tab of the inspector. */

@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { ShowQuery } from '../frame/show-query.tsx'
 import { useViewTitle } from '../frame/view-title.ts'
 import { ProblemsDocument } from '../gateway/documents.ts'
+import { useKept } from '../kept-view.ts'
 import controls from '../look/controls.module.css'
 import { RowsSkeleton } from '../look/rows-skeleton.tsx'
 import { hasSeveralClusters, useScope } from '../scope.ts'
@@ -30,7 +31,8 @@ export function Problems() {
   useViewTitle(words.frame.problems)
   const { scope } = useScope()
   const { severity, type } = useSearch({ from: '/problems' })
-  const [first, setFirst] = useState(perPage)
+  const { read, keep } = useKept<number>('first')
+  const [first, setFirst] = useState(() => read() ?? perPage)
   const problems = useProblems({ severity, type }, first)
   const { rows, totalCount, status } = problems
   const isFiltered = severity !== undefined || type !== undefined
@@ -70,6 +72,7 @@ export function Problems() {
           type="button"
           className={controls['button']}
           onClick={() => {
+            keep(first + perPage)
             setFirst(first + perPage)
           }}
         >
