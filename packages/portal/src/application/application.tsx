@@ -313,9 +313,11 @@ function Events({ workload: { podEvents } }: { readonly workload: Workload }) {
               />
             </span>
             <span>
-              <strong>{event.reason}</strong>{' '}
-              {(event.count ?? 1) > 1 && <span className={styles['dim']}>×{event.count} </span>}
-              {event.message} <span className={styles['dim']}>{event.involvedObject?.name}</span>
+              {event.message ?? event.reason}{' '}
+              <span className={styles['dim']}>
+                <code>{event.reason}</code> {(event.count ?? 1) > 1 && `×${event.count} `}
+                {event.involvedObject?.name}
+              </span>
             </span>
           </li>
         ))}

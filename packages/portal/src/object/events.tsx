@@ -134,14 +134,21 @@ function EventEntry({ event, isOwn }: { readonly event: SeenEvent; readonly isOw
         <Age since={last} />
       </span>
       <div className={styles['what']}>
-        <p>
-          <strong className={styles['reason']}>
-            {isWarning ? <span aria-label={say.warning}>▲ </span> : null}
-            {reason}
-          </strong>{' '}
-          {message}
+        <p className={styles['message']}>
+          {isWarning ? (
+            <span className={styles['mark']} role="img" aria-label={say.warning}>
+              ▲{' '}
+            </span>
+          ) : null}
+          {message === '' ? reason : message}
         </p>
         <p className={styles['dim']}>
+          {message === '' ? null : (
+            <>
+              <code>{reason}</code>
+              {isOwn && count === 1 && source === undefined ? null : ' · '}
+            </>
+          )}
           {isOwn ? null : `${about} · `}
           {count === 1 ? null : (
             <>

@@ -15,8 +15,11 @@ export function WarningLine({
 }) {
   return (
     <li className={styles['warning']}>
+      <p className={styles['message']} title={message ?? undefined}>
+        {message ?? reason}
+      </p>
       <div className={styles['line']}>
-        <code className={styles['reason']}>{reason}</code>
+        {message === null ? null : <code className={styles['reason']}>{reason}</code>}
         {involved === null ? null : (
           <PlaceLink
             to={{ object: involved.id }}
@@ -35,9 +38,6 @@ export function WarningLine({
           <Age since={lastTimestamp ?? eventTime ?? creationTimestamp} />
         </span>
       </div>
-      <p className={styles['message']} title={message ?? undefined}>
-        {message}
-      </p>
     </li>
   )
 }
