@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { words } from '../words.ts'
 
 const units = [
   ['y', 31_536_000],
@@ -42,12 +43,18 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** The age of a time, by RFC 3339; its absolute form is in its title. */
+/** Clocks differ: what has just happened is not to come. */
+const clocksMs = 10_000
+
+/** The age of a time, or how far ahead it is: `5d`, `in 89d`. */
+export function ageOf(time: number, at: number): string {
+  return time - at > clocksMs ? words.ahead(spanOf(time - at)) : spanOf(Math.max(0, at - time))
+}
+
+/** The age of a time, by RFC 3339, or how far ahead it is; its absolute form is in its title. */
 export function Age({ since }: { readonly since: string | null | undefined }) {
   const text = useSyncExternalStore(subscribe, () =>
-    since === null || since === undefined
-      ? ''
-      : spanOf(Math.max(now, Date.parse(since)) - Date.parse(since)),
+    since === null || since === undefined ? '' : ageOf(Date.parse(since), now),
   )
   if (since === null || since === undefined) return null
   return (
