@@ -4,6 +4,7 @@ import { type Count, useCounts } from '../gateway/counts.ts'
 import { type Kind, useKinds } from '../gateway/kinds.ts'
 import controls from '../look/controls.module.css'
 import { Icon, type IconName } from '../look/icons.tsx'
+import { Mark as ProductMark } from '../look/mark.tsx'
 import { useScope } from '../scope.ts'
 import { useOwnViews } from '../own-views/own-views.ts'
 import { useProblemCounts } from '../problems/use-problems.ts'
@@ -22,6 +23,10 @@ export function Rail({ isFolded }: { readonly isFolded: boolean }) {
   const ownViews = useOwnViews()
   return (
     <nav className={styles['rail']} data-folded={isFolded} aria-label={words.frame.menu}>
+      <Link to="/" className={styles['product']} title={words.frame.productTitle}>
+        <ProductMark />
+        <span className={styles['name']}>{words.frame.product}</span>
+      </Link>
       <Pinned />
       <ul>
         <Entry icon="overview" to="/" exact>
