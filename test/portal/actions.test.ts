@@ -61,6 +61,8 @@ describeInBrowser('Actions', (browser) => {
     const field = dialog.getByRole('spinbutton', { name: 'Replicas' })
     await field.waitFor()
     const before = Number(await field.inputValue())
+    await dialog.getByText('Nothing changes.').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Scale' }).isDisabled()).toBe(true)
     await field.focus()
     await page.keyboard.press('ArrowUp')
     await dialog.getByText('spec.replicas').waitFor()
@@ -93,7 +95,8 @@ describeInBrowser('Actions', (browser) => {
     await opened.audit()
     await dialog.getByRole('button', { name: 'Roll back' }).click()
     await dialog.getByText('The rollout of the earlier revision has begun.').waitFor()
-    await dialog.getByRole('button', { name: 'Close' }).click()
+    // It closes by itself.
+    await dialog.waitFor({ state: 'detached' })
     await header.getByText('Healthy').waitFor({ timeout: 60_000 })
   })
 
@@ -105,7 +108,6 @@ describeInBrowser('Actions', (browser) => {
     await dialog.getByText('The object is removed.').waitFor()
     await dialog.getByRole('button', { name: 'Delete' }).click()
     await dialog.getByText('It is deleted.').waitFor()
-    await dialog.getByRole('button', { name: 'Close' }).click()
     await page.getByText(/^Deleted at /).waitFor()
     expect(await page.getByRole('button', { name: 'Actions', exact: true }).count()).toBe(0)
     await using other = await open(

@@ -66,7 +66,7 @@ export function ActionDialog({
           {document === undefined ? (
             <DrainForm id={target.id} />
           ) : (
-            <ActionForm action={action} target={target} document={document} />
+            <ActionForm action={action} target={target} document={document} onClose={onClose} />
           )}
         </Dialog.Popup>
       </Dialog.Portal>
@@ -78,7 +78,8 @@ function ActionForm({
   action,
   target,
   document,
-}: ActionProps & { readonly document: WriteDocument }) {
+  onClose,
+}: ActionProps & { readonly document: WriteDocument; readonly onClose: () => void }) {
   const { form } = action
   const { id, name } = target
   const gateway = useGateway()
@@ -94,9 +95,17 @@ function ActionForm({
     },
   })
   const isNameAsked = action.name === 'delete' && isPrecious(target)
+  // Deletions and evictions change no field, and are meant all the same.
+  const isIdle =
+    form !== undefined && form !== 'propagation' && preview.written?.changes.length === 0
   const isReady =
-    preview.written !== undefined && !writing.isPending && (!isNameAsked || typedName === name)
-  if (writing.data !== undefined) return <Done action={action} written={writing.data} />
+    preview.written !== undefined &&
+    !isIdle &&
+    !writing.isPending &&
+    (!isNameAsked || typedName === name)
+  if (writing.data !== undefined) {
+    return <Done action={action} written={writing.data} onClose={onClose} />
+  }
   return (
     <form
       className={styles['form']}
@@ -168,10 +177,30 @@ function PreviewView({
   )
 }
 
-function Done({ action, written }: { readonly action: Action; readonly written: Written }) {
+/** How long a dialog says that all is done before it closes by itself. */
+const saidMs = 2_500
+
+/** Says what was done. What has more to say, or leads on, stays. */
+function Done({
+  action,
+  written,
+  onClose,
+}: {
+  readonly action: Action
+  readonly written: Written
+  readonly onClose: () => void
+}) {
   const close = useRef<HTMLButtonElement>(null)
   useEffect(() => close.current?.focus(), [])
   const { object, warnings, behind } = written
+  const isAll = warnings.length === 0 && !behind && action.name !== 'runNow'
+  const latest = useRef(onClose)
+  latest.current = onClose
+  useEffect(() => {
+    if (!isAll) return
+    const timer = setTimeout(() => latest.current(), saidMs)
+    return () => clearTimeout(timer)
+  }, [isAll])
   return (
     <>
       <div role="status" className={styles['done']}>
