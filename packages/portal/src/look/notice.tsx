@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { Fragment, type ReactNode } from 'react'
 import type { AnswerError } from '../gateway/gateway.ts'
 import { words } from '../words.ts'
 import controls from './controls.module.css'
@@ -44,12 +44,17 @@ export function Failure({
       isView={isView}
     >
       {errors.map(({ message, extensions }) => (
-        <p key={message}>
-          {message} {extensions?.hint}{' '}
-          {extensions?.code === undefined ? null : (
-            <code className={styles['code']}>{extensions.code}</code>
+        <Fragment key={message}>
+          <p>
+            {message}{' '}
+            {extensions?.code === undefined ? null : (
+              <code className={styles['code']}>{extensions.code}</code>
+            )}
+          </p>
+          {extensions?.hint === undefined ? null : (
+            <p>{words.frame.failure.hint(extensions.hint)}</p>
           )}
-        </p>
+        </Fragment>
       ))}
       {again === undefined || isForbidden ? null : (
         <button type="button" className={controls['button']} onClick={again}>
