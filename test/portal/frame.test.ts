@@ -98,6 +98,25 @@ describeInBrowser('The frame of the portal', (browser) => {
       await page.keyboard.press('Tab')
     })
 
+    it('has its name, leads home by it, and leaves its frame out on paper', async () => {
+      await using opened = await openPage(browser(), portal, { path: '/problems' })
+      const { page } = opened
+      await page.getByRole('link', { name: 'informerql' }).click()
+      await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+      expect(await page.title()).toBe('Overview · informerql')
+      await page.emulateMedia({ media: 'print' })
+      expect(await page.getByRole('navigation', { name: 'Menu' }).isVisible()).toBe(false)
+      expect(await page.getByRole('heading', { name: 'Overview', level: 1 }).isVisible()).toBe(true)
+      await page.emulateMedia({ media: 'screen' })
+      await opened.audit()
+    })
+
+    it('says of an address with a bad id what a good one is', async () => {
+      await using opened = await openPage(browser(), portal, { path: '/objects/garbage' })
+      await opened.page.getByText('Use an id from an answer, or CLUSTER/').waitFor()
+      await opened.audit()
+    })
+
     it('keeps a theme, also after a reload', async () => {
       await using opened = await openPage(browser(), portal)
       const { page } = opened
