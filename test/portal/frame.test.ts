@@ -113,7 +113,9 @@ describeInBrowser('The frame of the portal', (browser) => {
 
     it('says of an address with a bad id what a good one is', async () => {
       await using opened = await openPage(browser(), portal, { path: '/objects/garbage' })
-      await opened.page.getByText('Use an id from an answer, or CLUSTER/').waitFor()
+      const hint = opened.page.getByText('Use an id from an answer, or CLUSTER/')
+      await hint.waitFor()
+      expect(await hint.textContent()).toMatch(/\.$/)
       await opened.audit()
     })
 
