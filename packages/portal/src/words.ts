@@ -1,5 +1,6 @@
 import { objectWords } from './object/object-words.ts'
 import { actionWords } from './actions/action-words.ts'
+import { deliveryWords } from './delivery/delivery-words.ts'
 import { editWords } from './edit/edit-words.ts'
 import { filterWords, tableWords } from './kinds/table-words.ts'
 
@@ -396,6 +397,7 @@ export const words = {
   showQuery: 'Show the query',
   actions: actionWords,
   edit: editWords,
+  delivery: deliveryWords,
   filter: filterWords,
   table: tableWords,
 } as const

@@ -2,6 +2,7 @@ import { Menu } from '@base-ui/react/menu'
 import { useLiveCollection } from '@informerql/client/react'
 import { useEffect, useState } from 'react'
 import { ActionsMenu } from '../actions/actions-menu.tsx'
+import { ManagedBy } from '../delivery/managed-by.tsx'
 import { FollowNameDocument } from '../gateway/documents.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
@@ -80,6 +81,7 @@ export function ObjectHeader({
         <PlaceLink to={{ compare: id }}>{words.object.compare}</PlaceLink>
         <ShowQuery document={FollowObjectDocument} variables={{ id: object.id }} />
       </div>
+      <ManagedBy object={object} />
       <State object={object} live={live} />
     </header>
   )
