@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
+import { deliver } from './deliveries.ts'
 import { openPage, servePortal, type ServedPortal } from './portal-page.ts'
 
 /** Where the pictures go: to a folder of the documentation by `npm run screenshots --workspace @informerql/portal`. */
@@ -92,6 +93,16 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
       },
     },
     {
+      name: 'logs',
+      path: `/objects/${worker}?tab=logs&logs=level%3Aerror+columns%3Ayes`,
+      show: (page) =>
+        page
+          .getByRole('log')
+          .getByText(/^cannot start/)
+          .first()
+          .waitFor(),
+    },
+    {
       name: 'search',
       path: '/',
       async show(page) {
@@ -99,6 +110,16 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
         await page.keyboard.press('Control+k')
         await page.keyboard.type('invoice')
         await page.getByRole('option').filter({ hasText: 'invoice' }).first().waitFor()
+      },
+    },
+    // The last one: what it delivers would be in the others.
+    {
+      name: 'delivery',
+      path: '/delivery',
+      async show(page) {
+        if ((await page.getByText('OutOfSync').count()) === 0) await deliver(served)
+        await page.reload()
+        await page.getByText('OutOfSync').waitFor()
       },
     },
   ]

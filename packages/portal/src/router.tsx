@@ -156,6 +156,12 @@ const create = createRoute({
   component: lazyRouteComponent(() => import('./create/create-page.tsx'), 'CreatePage'),
 })
 
+const delivery = createRoute({
+  getParentRoute: () => root,
+  path: '/delivery',
+  component: lazyRouteComponent(() => import('./delivery/delivery.tsx'), 'Delivery'),
+})
+
 const ownView = createRoute({
   getParentRoute: () => root,
   path: '/views/$name',
@@ -173,6 +179,7 @@ export const router = createRouter({
     application,
     compare,
     create,
+    delivery,
     ownView,
   ]),
   // Parameters are plain texts: `?ns=shop,web`.

@@ -41,6 +41,9 @@ export function Rail({ isFolded }: { readonly isFolded: boolean }) {
         <Entry icon="applications" to="/applications">
           {words.frame.applications}
         </Entry>
+        <Entry icon="delivery" to="/delivery">
+          {words.delivery.title}
+        </Entry>
         {ownViews?.map(({ name, title }) => (
           <Entry key={name} icon="object" to={`/views/${name}`}>
             {title}

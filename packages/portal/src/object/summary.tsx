@@ -1,3 +1,6 @@
+import { lazy, Suspense } from 'react'
+import { isHelmSecret } from '../delivery/delivered.ts'
+import { DeliveredObjects } from '../delivery/delivered-objects.tsx'
 import { Age } from '../look/age.tsx'
 import { UsageBars } from '../usage/usage-bars.tsx'
 import { words } from '../words.ts'
@@ -17,6 +20,11 @@ import { RefLink } from './ref-link.tsx'
 import { Fold, Section } from './section.tsx'
 import styles from './summary.module.css'
 import { Volumes } from './volumes.tsx'
+
+// Brings the writer of YAML.
+const HelmRelease = lazy(async () => ({
+  default: (await import('../delivery/helm-release.tsx')).HelmRelease,
+}))
 
 /** What matters of an object: its facts, what its kind has besides, its containers, its conditions, its labels. */
 export function Summary({
@@ -39,6 +47,12 @@ export function Summary({
         </dl>
       )}
       <UsageBars object={object} />
+      <DeliveredObjects object={object} />
+      {isHelmSecret(object.kind, json) ? (
+        <Suspense fallback={null}>
+          <HelmRelease object={object} />
+        </Suspense>
+      ) : null}
       <Pods object={object} />
       <OfKind object={object} onTab={onTab} />
       {containers.length === 0 ? null : (

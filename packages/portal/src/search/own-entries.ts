@@ -65,6 +65,7 @@ export function useOwnEntries({ openKeys }: { readonly openKeys: () => void }): 
         title: words.frame.applications,
         href: '/applications',
       },
+      { key: 'view delivery', icon: 'delivery', title: words.delivery.title, href: '/delivery' },
       ...(takesWrites
         ? [
             {
