@@ -33,22 +33,25 @@ export class RandomRbac {
   readonly #random: () => number
   readonly #groups: readonly string[]
   readonly #resources: readonly string[]
+  readonly #subjects: readonly Fields[]
   #made: string[] = []
   #count = 0
 
-  /** `further`: what rules name besides the usual. */
+  /** `further`: what rules and bindings name besides the usual. */
   constructor(
     cluster: AccessCluster,
     random: () => number,
-    further: { readonly groups: readonly string[]; readonly resources: readonly string[] } = {
-      groups: [],
-      resources: [],
-    },
+    further: {
+      readonly groups: readonly string[]
+      readonly resources: readonly string[]
+      readonly subjects?: readonly Fields[]
+    } = { groups: [], resources: [] },
   ) {
     this.#cluster = cluster
     this.#random = random
     this.#groups = ['', 'apps', ...further.groups]
     this.#resources = [...resources, ...further.resources]
+    this.#subjects = further.subjects ?? []
   }
 
   /** Another world in place of the last one. */
@@ -149,6 +152,7 @@ export class RandomRbac {
   }
 
   #subject(): Fields {
+    if (this.#subjects.length > 0 && this.#random() < 0.4) return this.#one(this.#subjects)
     const user = this.#one(users)
     const kind = this.#random() < 0.7 ? 'User' : 'Group'
     const named = [...user.groups.filter((one) => this.#random() < 0.9 || one !== 'ops'), 'nobody']

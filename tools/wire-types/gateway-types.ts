@@ -113,7 +113,7 @@ export function gatewayTypesFile(): string {
         return `${comment(node.description?.value)}export type ${node.name.value} = ${values.join(' | ')}\n`
       }
       case Kind.INPUT_OBJECT_TYPE_DEFINITION:
-        return node.name.value.endsWith('Arguments')
+        return /(?:Arguments|Input)$/u.test(node.name.value)
           ? takenBy(node.name.value, node, node.fields)
           : []
       case Kind.OBJECT_TYPE_DEFINITION:

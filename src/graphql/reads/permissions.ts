@@ -162,7 +162,7 @@ const collectionVerbs: ReadonlySet<string> = new Set([
   'deletecollection',
 ])
 
-function checkedVerb({ verb }: ObjectCanArguments): string {
+export function checkedVerb({ verb }: ObjectCanArguments): string {
   if (/^[a-z]+$|^\*$/.test(verb)) return verb
   throw new ClientError('BAD_USER_INPUT', `verb: ${JSON.stringify(verb)} is not a verb`, {
     argument: 'verb',
@@ -171,13 +171,14 @@ function checkedVerb({ verb }: ObjectCanArguments): string {
   })
 }
 
-function resourceOf(
+/** The resource that arguments name, by `type` or by `resource`. Throws `ClientError`. */
+export function resourceOf(
   { served, limits }: ReadRun,
-  { type, resource }: CanArguments,
+  { type, resource }: Pick<CanArguments, 'type' | 'resource'>,
 ): { readonly group: string; readonly resource: string } {
   const given = [type, resource].filter((one) => one !== undefined && one !== null)
   if (given.length !== 1) {
-    throw new ClientError('BAD_USER_INPUT', 'can: give either type or resource', {
+    throw new ClientError('BAD_USER_INPUT', 'type: give either type or resource', {
       argument: 'type',
       value: type,
       hint: 'type: "Deployment", or resource: "deployments.apps"',

@@ -13,6 +13,7 @@ import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
 import { type EntitiesArguments } from '../schema/protocol-fields.ts'
 import { printSchemaSdl } from '../schema/print-schema.ts'
 import type {
+  AccessGrantsArguments,
   CanArguments,
   ChangesArguments,
   CompleteArguments,
@@ -31,6 +32,7 @@ import type {
 } from '../schema/gateway-types.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
+import { accessNeeds, readAccessGrants } from './access-grants.ts'
 import { StoredObject } from './direct/direct-reads.ts'
 import { clusterStates } from './fleet-state.ts'
 import { readGraph } from './graph/graph-read.ts'
@@ -67,6 +69,7 @@ export const queryValues = {
     return { username, groups, namespaces }
   },
   can: (args: CanArguments, run: ReadRun): boolean | undefined => canAnywhere(run, args),
+  accessGrants: (args: AccessGrantsArguments, run: ReadRun): object => readAccessGrants(run, args),
   gatewayClusters: (_args: unknown, run: ReadRun): readonly object[] => clusterStates(run),
   object(args: ObjectArguments, run: ReadRun): StoredObject | undefined {
     const { id, ...when } = args
@@ -124,6 +127,7 @@ type Values = Readonly<Record<string, unknown>>
 export const memberNeeds: Readonly<
   Record<string, (served: ServedSchema, args: Values, cluster: string) => readonly RelatedNeed[]>
 > = {
+  'Query.accessGrants': accessNeeds,
   'Query.search': searchNeeds,
   'Query.complete': completionNeeds,
   'Query.problems': problemNeeds,

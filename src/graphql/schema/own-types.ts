@@ -62,6 +62,7 @@ const member: FieldSource = { form: 'value' }
 const query: Readonly<Record<string, FieldSource>> = {
   viewer: member,
   can: member,
+  accessGrants: member,
   gatewayClusters: member,
   object: { form: 'objectById' },
   objects: { form: 'objectsByIds' },
@@ -105,6 +106,7 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   SearchResultConnection: own('connection'),
   UsedByConnection: own('connection'),
   ChangeConnection: own('connection'),
+  AccessGrantConnection: own('connection'),
   Problem: own('problem'),
   Graph: own('graph'),
   GraphNode: own('graphNode'),
@@ -122,7 +124,17 @@ const frames = sdlOf('frames')
 /** The SDL of `schema/gateway/`, by the names of types. */
 const definitions: ReadonlyMap<string, DefinitionNode> = new Map(
   [
-    ...['shared', 'kinds', 'gateway', 'clusters', 'problems', 'past', 'writes', 'logs'].map(sdlOf),
+    ...[
+      'shared',
+      'kinds',
+      'gateway',
+      'clusters',
+      'access',
+      'problems',
+      'past',
+      'writes',
+      'logs',
+    ].map(sdlOf),
     frames,
     frames.replaceAll(kindName, 'KubernetesObject'),
   ].flatMap((text) =>

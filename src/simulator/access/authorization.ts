@@ -7,6 +7,7 @@
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { labelSelectorOf, matchesLabels } from '../../kubernetes/label-selector.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
+import { allowsResource, hasOrAll, rbacGroup } from '../../kubernetes/rbac.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import type { PolicyRule } from '../../kubernetes/wire/rbac-v1.ts'
 import { isJsonObject } from '../../lib/json.ts'
@@ -84,8 +85,6 @@ export function forbidden(
     details: detailsOf(attributes),
   })
 }
-
-const rbacGroup = 'rbac.authorization.k8s.io'
 
 interface Binding {
   readonly name: string
@@ -207,25 +206,17 @@ function reasonOf({ name, namespace, subject, role }: Binding): string {
 const notFound = ({ kind, name }: Binding['role']): string =>
   `${kind.toLowerCase()}.${rbacGroup} ${JSON.stringify(name)} not found`
 
-const has = (list: readonly string[] | undefined, value: string): boolean =>
-  list !== undefined && (list.includes('*') || list.includes(value))
-
 function allows(rule: PolicyRule, attributes: AccessAttributes): boolean {
-  if (!has(rule.verbs, attributes.verb)) return false
-  if ('path' in attributes) {
-    const { path } = attributes
-    return (rule.nonResourceURLs ?? []).some(
+  if (!('path' in attributes)) {
+    const { verb, name } = attributes
+    return allowsResource(rule, { verb, at: attributes, name })
+  }
+  const { verb, path } = attributes
+  return (
+    hasOrAll(rule.verbs, verb) &&
+    (rule.nonResourceURLs ?? []).some(
       (url) => url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1))),
     )
-  }
-  const { group, resource, subresource, name } = attributes
-  const { resources: own = [], resourceNames = [] } = rule
-  const what = subresource === '' ? resource : `${resource}/${subresource}`
-  const named = has(own, what) || (subresource !== '' && own.includes(`*/${subresource}`))
-  return (
-    named &&
-    has(rule.apiGroups, group) &&
-    (resourceNames.length === 0 || resourceNames.includes(name))
   )
 }
 
