@@ -103,6 +103,11 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
           .waitFor(),
     },
     {
+      name: 'access',
+      path: '/access?type=Pod&ns=payments',
+      show: (page) => page.getByRole('table').waitFor(),
+    },
+    {
       name: 'search',
       path: '/',
       async show(page) {

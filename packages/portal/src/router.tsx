@@ -112,6 +112,25 @@ const changes = createRoute({
   component: lazyRouteComponent(() => import('./timeline/changes-page.tsx'), 'ChangesPage'),
 })
 
+/** The parameters of the page of who may do what. */
+export interface AccessSearch extends ScopeSearch {
+  readonly verb?: string
+  /** The name of a type. */
+  readonly type?: string
+  /** A kind of subject and its name: `USER:ann`. */
+  readonly who?: string
+}
+
+const access = createRoute({
+  getParentRoute: () => root,
+  path: '/access',
+  validateSearch: (search: Readonly<Record<string, unknown>>): AccessSearch => ({
+    ...scopeSearch(search),
+    ...strings(search, 'verb', 'type', 'who'),
+  }),
+  component: lazyRouteComponent(() => import('./access/access-page.tsx'), 'AccessPage'),
+})
+
 const applications = createRoute({
   getParentRoute: () => root,
   path: '/applications',
@@ -180,6 +199,7 @@ export const router = createRouter({
     compare,
     create,
     delivery,
+    access,
     ownView,
   ]),
   // Parameters are plain texts: `?ns=shop,web`.

@@ -1,3 +1,4 @@
+import { accessWords } from './access/access-words.ts'
 import { objectWords } from './object/object-words.ts'
 import { actionWords } from './actions/action-words.ts'
 import { deliveryWords } from './delivery/delivery-words.ts'
@@ -32,6 +33,7 @@ const moment = (time: Date): string =>
 /** All texts of the page, so that they can be translated. Views add theirs under their own name. */
 export const words = {
   health,
+  access: accessWords,
   object: objectWords,
   frame: {
     product: 'informerql',

@@ -24,20 +24,22 @@ export function KindPage() {
     },
     [navigate],
   )
-  useViewTitle(useKinds().byPath.get(resource)?.title ?? resource)
-  return (
-    <NamedKindTable
-      resource={resource}
-      view={view}
-      change={change}
-      tools={useTakesWrites() ? <CreateLink resource={resource} /> : null}
-    />
-  )
+  const kind = useKinds().byPath.get(resource)
+  const takesWrites = useTakesWrites()
+  useViewTitle(kind?.title ?? resource)
+  const tools =
+    kind === undefined ? null : (
+      <>
+        <Link to="/access" search={{ type: kind.type }} className={controls['quiet']}>
+          {words.access.whoMay}
+        </Link>
+        {takesWrites ? <CreateLink resource={resource} kind={kind.kind} /> : null}
+      </>
+    )
+  return <NamedKindTable resource={resource} view={view} change={change} tools={tools} />
 }
 
-function CreateLink({ resource }: { readonly resource: string }) {
-  const kind = useKinds().byPath.get(resource)?.kind
-  if (kind === undefined) return null
+function CreateLink({ resource, kind }: { readonly resource: string; readonly kind: string }) {
   const search = (before: ScopeSearch): CreateSearch => ({
     ...scopeSearch({ ...before }),
     kind: resource,

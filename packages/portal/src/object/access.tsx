@@ -1,3 +1,4 @@
+import { ObjectGrants } from '../access/object-grants.tsx'
 import { AccessDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
 import { Failure } from '../look/notice.tsx'
@@ -41,7 +42,7 @@ export function Access({ object }: { readonly object: SeenObject }) {
       <Section title={say.thisKind(pluralOf(kind), namespace)}>
         <Answers verbs={say.kindVerbs} answers={ofKind} />
       </Section>
-      <p className={styles['dim']}>{say.others}</p>
+      <ObjectGrants object={object} />
     </div>
   )
 }

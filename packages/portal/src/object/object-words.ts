@@ -223,7 +223,6 @@ export const objectWords = {
     may: (what: string): string => `You may ${what}.`,
     mayNot: (what: string): string => `You may not ${what}.`,
     unknown: (what: string): string => `The API server does not say whether you may ${what}.`,
-    others: 'What others may do, the API server says only to themselves.',
     verbs: {
       get: 'see it',
       log: 'read its logs',

@@ -78,6 +78,13 @@ export function useOwnEntries({ openKeys }: { readonly openKeys: () => void }): 
             } as const,
           ]
         : []),
+      {
+        key: 'view access',
+        icon: 'access',
+        title: words.access.title,
+        also: ['access', 'rbac', 'who can'],
+        href: '/access',
+      },
       ...(ownViews ?? []).map(({ name, title }): Entry => ({
         key: `view ${name}`,
         icon: 'object',

@@ -1,0 +1,134 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { ShowQuery } from '../frame/show-query.tsx'
+import { useViewTitle } from '../frame/view-title.ts'
+import { AccessGrantsDocument } from '../gateway/documents.ts'
+import { useKinds } from '../gateway/kinds.ts'
+import controls from '../look/controls.module.css'
+import type { AccessSearch } from '../router.tsx'
+import { hasSeveralClusters, useScope } from '../scope.ts'
+import { accessWords as said } from './access-words.ts'
+import { Grants, type Subject, subjectName } from './grants.tsx'
+import styles from './grants.module.css'
+import { VerbField } from './verb-field.tsx'
+
+type SubjectKind = Subject['kind']
+
+const subjectKinds = Object.keys(said.kinds) as readonly SubjectKind[]
+
+/** Who may do what in a cluster: by verb, kind and subject, in the namespace of the scope. The address has the question. */
+export function AccessPage() {
+  useViewTitle(said.title)
+  const { verb = '', type = '', who = '' } = useSearch({ from: '/access' })
+  const navigate = useNavigate({ from: '/access' })
+  const { scope } = useScope()
+  const { kinds } = useKinds()
+  const change = (changed: Partial<AccessSearch>): void => {
+    void navigate({ search: (before: AccessSearch) => ({ ...before, ...changed }) })
+  }
+  const subject = subjectOf(who)
+  const [namespace, ...others] = scope.namespaces ?? []
+  const cluster = hasSeveralClusters(scope) ? undefined : scope.clusters?.[0]
+  const asked = {
+    cluster: cluster ?? null,
+    verb: verb === '' ? null : verb,
+    type: type === '' ? null : type,
+    namespace: others.length === 0 ? (namespace ?? null) : null,
+    subject: subject?.name === '' ? null : (subject ?? null),
+  }
+  return (
+    <section className={styles['page']}>
+      <h1>{said.title}</h1>
+      <p className={styles['dim']}>
+        {said.in(asked.namespace ?? undefined, cluster ?? said.defaultCluster)}{' '}
+        {hasSeveralClusters(scope) ? said.oneCluster : null}{' '}
+        <ShowQuery document={AccessGrantsDocument} variables={asked} />
+      </p>
+      <form
+        className={styles['form']}
+        onSubmit={(event) => {
+          event.preventDefault()
+          const name = new FormData(event.currentTarget).get('name')
+          change({ who: `${subject?.kind ?? ''}:${typeof name === 'string' ? name.trim() : ''}` })
+        }}
+      >
+        <VerbField
+          verb={verb}
+          change={(chosen) => {
+            change({ verb: chosen })
+          }}
+        />
+        <label>
+          {said.kind}
+          <select
+            className={controls['field']}
+            value={type}
+            onChange={({ target }) => {
+              change({ type: target.value })
+            }}
+          >
+            <option value="">{said.anyKind}</option>
+            {kinds.map((kind) => (
+              <option key={kind.path} value={kind.type}>
+                {kind.title}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          {said.subjectKind}
+          <select
+            className={controls['field']}
+            value={subject?.kind ?? ''}
+            onChange={({ target }) => {
+              change({ who: target.value === '' ? '' : `${target.value}:` })
+            }}
+          >
+            <option value="">{said.anybody}</option>
+            {subjectKinds.map((kind) => (
+              <option key={kind} value={kind}>
+                {said.kinds[kind]}
+              </option>
+            ))}
+          </select>
+        </label>
+        {subject === undefined ? null : (
+          <>
+            <label>
+              {said.subjectName}
+              <input
+                key={who}
+                name="name"
+                className={controls['field']}
+                defaultValue={subject.name === '' ? '' : subjectName(subject)}
+                placeholder={subject.kind === 'SERVICE_ACCOUNT' ? said.accountHint : ''}
+              />
+            </label>
+            <button type="submit" className={controls['button']}>
+              {said.ask}
+            </button>
+          </>
+        )}
+      </form>
+      <Grants
+        key={JSON.stringify(asked)}
+        title={said.title}
+        asked={asked}
+        visit={({ kind, ...of }) => {
+          change({ who: `${kind}:${subjectName({ kind, ...of })}`, verb: '', type: '' })
+        }}
+      />
+    </section>
+  )
+}
+
+/** The subject of an address, such as `SERVICE_ACCOUNT:shop/default`. */
+function subjectOf(who: string): Subject | undefined {
+  const kind = subjectKinds.find((one) => who.startsWith(`${one}:`))
+  if (kind === undefined) return undefined
+  const name = who.slice(kind.length + 1)
+  if (kind !== 'SERVICE_ACCOUNT') return { kind, namespace: null, name }
+  const slash = name.indexOf('/')
+  return slash < 0
+    ? { kind, namespace: 'default', name }
+    : { kind, namespace: name.slice(0, slash), name: name.slice(slash + 1) }
+}

@@ -1,0 +1,59 @@
+/** The texts of who may do what. */
+export const accessWords = {
+  title: 'Who may do what',
+  whoMay: 'Who may',
+  whoMayDo: (kind: string): string => `Who may do something with this ${kind}`,
+  inNamespace: (name: string): string => `Who may do something in ${name}`,
+  ofAccount: 'What this account may do',
+  ofSubject: (name: string): string => `What ${name} may do`,
+  back: 'Back to all',
+  in: (namespace: string | undefined, cluster: string): string =>
+    namespace === undefined
+      ? `In all namespaces of ${cluster}. Choose one at the top to see what holds in it.`
+      : `In ${namespace}, in ${cluster}.`,
+  oneCluster: 'Roles are those of one cluster: choose one at the top.',
+  defaultCluster: 'the default cluster',
+  verb: 'Verb',
+  anyVerb: 'Any verb',
+  kind: 'Kind',
+  anyKind: 'Any kind',
+  subjectKind: 'Whom',
+  anybody: 'Anybody',
+  subjectName: 'Name',
+  accountHint: 'namespace/name',
+  ask: 'Show',
+  columns: { who: 'Who', may: 'May', on: 'On', where: 'Where', why: 'Why' },
+  kinds: { USER: 'User', GROUP: 'Group', SERVICE_ACCOUNT: 'ServiceAccount' },
+  everywhere: 'everywhere',
+  everything: 'everything',
+  only: (names: string): string => `only ${names}`,
+  by: 'by',
+  more: (shown: number, total: number): string =>
+    `The first ${shown.toLocaleString()} of ${total.toLocaleString()}.`,
+  showMore: 'Show more',
+  nobody: 'No role grants this to anybody.',
+  nobodySeen: 'No role that you may see grants this to anybody.',
+  nothing: 'No role grants this.',
+  nothingSeen: 'No role that you may see grants this.',
+  incomplete: (kinds: readonly string[]): string =>
+    kinds.length === 0
+      ? 'You see a part of the roles and bindings only, so there may be more.'
+      : `You may not list ${kinds.join(', ')}, so there may be more.`,
+  unseen: 'Bindings name roles that you may not see, which may grant it as well:',
+  failed: 'Who may do what cannot be shown.',
+} as const
+
+/** The verbs to choose from, the most asked first. */
+export const verbs = [
+  'get',
+  'list',
+  'watch',
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+  'impersonate',
+  'bind',
+  'escalate',
+] as const

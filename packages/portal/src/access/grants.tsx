@@ -1,0 +1,205 @@
+import { useState } from 'react'
+import {
+  AccessGrantsDocument,
+  type AccessGrantsQuery,
+  type AccessGrantsQueryVariables,
+} from '../gateway/documents.ts'
+import { useAnswer } from '../gateway/gateway.ts'
+import controls from '../look/controls.module.css'
+import { gapSentences } from '../look/gaps.ts'
+import { Failure } from '../look/notice.tsx'
+import { PlaceLink } from '../look/place-link.tsx'
+import { accessWords as said } from './access-words.ts'
+import styles from './grants.module.css'
+
+export type Asked = Omit<AccessGrantsQueryVariables, 'first'>
+
+type Answer = NonNullable<AccessGrantsQuery['accessGrants']>
+type Grant = Answer['nodes'][number]
+export type Subject = Pick<Grant['subject'], 'kind' | 'namespace' | 'name'>
+
+const firstPage = 50
+const furtherPages = 200
+
+/** What RBAC grants, a row for each subject, binding and rule. `visit`: shows what one subject may do. */
+export function Grants({
+  asked,
+  title,
+  visit,
+}: {
+  readonly asked: Asked
+  /** The name of the table. */
+  readonly title: string
+  readonly visit?: (subject: Subject) => void
+}) {
+  const [first, setFirst] = useState(firstPage)
+  const { data, errors, isPending, again } = useAnswer(AccessGrantsDocument, { ...asked, first })
+  const answer = data?.accessGrants
+  if (answer === null || answer === undefined) {
+    if (isPending) return <div aria-busy="true" />
+    return <Failure title={said.failed} errors={errors} again={again} />
+  }
+  const { nodes, totalCount, notes } = answer
+  const isSubject = asked.subject !== undefined && asked.subject !== null
+  return (
+    <div className={styles['grants']}>
+      <Missing answer={answer} />
+      {nodes.length === 0 ? (
+        <p>{emptySentence(answer, isSubject)}</p>
+      ) : (
+        <table className={styles['table']} aria-label={title}>
+          <thead>
+            <tr>
+              {Object.values(said.columns).map((column) => (
+                <th key={column} scope="col">
+                  {column}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {nodes.map((grant, at) => (
+              <Row key={at} grant={grant} visit={visit} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {nodes.length < totalCount ? (
+        <p className={styles['dim']}>
+          {said.more(nodes.length, totalCount)}{' '}
+          {first >= 500 ? null : (
+            <button
+              type="button"
+              className={controls['quiet']}
+              onClick={() => {
+                setFirst(Math.min(500, first + furtherPages))
+              }}
+            >
+              {said.showMore}
+            </button>
+          )}
+        </p>
+      ) : null}
+      {notes.map((note) => (
+        <p key={note} className={styles['dim']}>
+          {note}
+        </p>
+      ))}
+    </div>
+  )
+}
+
+function isPart({ visible, incomplete, unseenRoles }: Answer): boolean {
+  return visible !== 'ALL' || incomplete.length > 0 || unseenRoles.length > 0
+}
+
+function emptySentence(answer: Answer, isSubject: boolean): string {
+  if (isSubject) return isPart(answer) ? said.nothingSeen : said.nothing
+  return isPart(answer) ? said.nobodySeen : said.nobody
+}
+
+/** What the answer lacks, so that nobody takes it for all. */
+function Missing({ answer }: { readonly answer: Answer }) {
+  const { incomplete, unseenRoles } = answer
+  const refused = incomplete.flatMap(({ code, type }) =>
+    code === 'FORBIDDEN' && type !== null ? [`${type}s`] : [],
+  )
+  const others = gapSentences(
+    incomplete.flatMap(({ type, ...gap }) => (gap.code === 'FORBIDDEN' && type ? [] : [gap])),
+    'roles',
+  )
+  return (
+    <div role="status">
+      {refused.length > 0 || answer.visible !== 'ALL' ? (
+        <p className={styles['part']}>{said.incomplete(refused)}</p>
+      ) : null}
+      {others.map((sentence) => (
+        <p key={sentence} className={styles['part']}>
+          {sentence}
+        </p>
+      ))}
+      {unseenRoles.length === 0 ? null : (
+        <p className={styles['part']}>
+          {said.unseen} {unseenRoles.map(({ kind, name }) => `${kind} ${name}`).join(', ')}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Row({
+  grant,
+  visit,
+}: {
+  readonly grant: Grant
+  readonly visit: ((subject: Subject) => void) | undefined
+}) {
+  const { subject, namespace, binding, role, rule } = grant
+  const { columns } = said
+  return (
+    <tr>
+      <th scope="row" data-label={columns.who}>
+        <span className={styles['dim']}>{said.kinds[subject.kind]}</span>{' '}
+        {visit === undefined ? (
+          <SubjectName subject={subject} />
+        ) : (
+          <button
+            type="button"
+            className={styles['subject']}
+            onClick={() => {
+              visit(subject)
+            }}
+          >
+            {subjectName(subject)}
+          </button>
+        )}
+      </th>
+      <td data-label={columns.may}>{rule.verbs.map(starred).join(', ')}</td>
+      <td data-label={columns.on}>
+        <On rule={rule} />
+      </td>
+      <td data-label={columns.where}>{namespace ?? said.everywhere}</td>
+      <td data-label={columns.why}>
+        <PlaceLink to={{ object: role.id }} title={role.kind}>
+          {role.name}
+        </PlaceLink>{' '}
+        <span className={styles['dim']}>{said.by}</span>{' '}
+        <PlaceLink to={{ object: binding.id }} title={binding.kind}>
+          {binding.name}
+        </PlaceLink>
+      </td>
+    </tr>
+  )
+}
+
+function SubjectName({ subject }: { readonly subject: Grant['subject'] }) {
+  const { serviceAccount } = subject
+  const name = subjectName(subject)
+  if (serviceAccount === null) return <>{name}</>
+  return <PlaceLink to={{ object: serviceAccount.id }}>{name}</PlaceLink>
+}
+
+export function subjectName({ namespace, name }: Subject): string {
+  return namespace === null ? name : `${namespace}/${name}`
+}
+
+/** What a rule is about: resources with their group, or paths. */
+function On({ rule }: { readonly rule: Grant['rule'] }) {
+  const { apiGroups, resources, resourceNames, nonResourceURLs } = rule
+  const groups = apiGroups.filter((group) => group !== '' && group !== '*')
+  const text = [
+    resources.map(starred).join(', '),
+    nonResourceURLs.join(', '),
+    resourceNames.length === 0 ? '' : said.only(resourceNames.join(', ')),
+  ].filter((part) => part !== '')
+  return (
+    <span title={text.join(' ')}>
+      {text.join(' ')}{' '}
+      {groups.length === 0 ? null : <span className={styles['dim']}>{groups.join(', ')}</span>}
+    </span>
+  )
+}
+
+function starred(name: string): string {
+  return name === '*' ? said.everything : name
+}

@@ -1,0 +1,124 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeInBrowser } from '../support/browser.ts'
+import { openPage, openPortal, type ServedPortal, servePortal } from './portal-page.ts'
+
+const group = 'rbac.authorization.k8s.io'
+
+/** Lets the group `oncall` delete pods of `payments`, and the account `payments/robot` everything everywhere. */
+const grant = ({ cluster: { storage } }: ServedPortal): void => {
+  const create = (resource: string, kind: string, body: object): void => {
+    const object = { apiVersion: `${group}/v1`, kind, ...body } as never
+    storage.create({ group, version: 'v1', resource }, object)
+  }
+  create('roles', 'Role', {
+    metadata: { name: 'pod-killer', namespace: 'payments' },
+    rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'delete'] }],
+  })
+  create('rolebindings', 'RoleBinding', {
+    metadata: { name: 'oncall-kills', namespace: 'payments' },
+    roleRef: { apiGroup: group, kind: 'Role', name: 'pod-killer' },
+    subjects: [{ apiGroup: group, kind: 'Group', name: 'oncall' }],
+  })
+  create('clusterroles', 'ClusterRole', {
+    metadata: { name: 'does-all' },
+    rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+  })
+  create('clusterrolebindings', 'ClusterRoleBinding', {
+    metadata: { name: 'robot-does-all' },
+    roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'does-all' },
+    subjects: [{ kind: 'ServiceAccount', name: 'robot', namespace: 'payments' }],
+  })
+}
+
+const rowsOf = async (page: Page, table: string): Promise<readonly string[]> => {
+  const rows = page.getByRole('table', { name: table }).getByRole('row')
+  await rows.nth(1).waitFor()
+  const texts = await rows.allInnerTexts()
+  return texts.slice(1).map((text) => text.replaceAll(/\s+/g, ' '))
+}
+
+describeInBrowser('Who may do what', (browser) => {
+  let portal: ServedPortal
+  let pod = ''
+  beforeAll(async () => {
+    portal = await servePortal()
+    grant(portal)
+    const { pods } = await portal
+      .gateway()
+      .data(`{ pods(namespace: "payments", first: 1) { nodes { id } } }`)
+    pod = pods.nodes[0].id
+  })
+  afterAll(() => portal[Symbol.asyncDispose]())
+
+  it('is said of an object, with the role and the binding, and leads to what one of them may do', async () => {
+    await using opened = await openPage(browser(), portal, { path: `/objects/${pod}?tab=access` })
+    const { page } = opened
+    const title = 'Who may do something with this Pod'
+    await page.getByRole('heading', { name: title }).waitFor()
+    await page.getByLabel('Verb').selectOption('delete')
+    await expect
+      .poll(() => rowsOf(page, title))
+      .toEqual([
+        'Group oncall get, delete pods payments pod-killer by oncall-kills',
+        'ServiceAccount payments/robot everything everything everywhere does-all by robot-does-all',
+      ])
+    await page.getByText('Members of the group system:masters may do everything').waitFor()
+    await page.getByRole('link', { name: 'pod-killer' }).waitFor()
+    await opened.audit()
+    await page.getByRole('button', { name: 'oncall' }).click()
+    expect(await rowsOf(page, 'What oncall may do')).toContain(
+      'Group oncall get, delete pods payments pod-killer by oncall-kills',
+    )
+    await page.getByRole('button', { name: 'Back to all' }).click()
+    await page.getByRole('heading', { name: title }).waitFor()
+  })
+
+  it('is asked on a page of its own, whose address has the question', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/kinds/pods?ns=payments' })
+    const { page } = opened
+    await page.getByRole('link', { name: 'Who may', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Who may do what' }).waitFor()
+    await page.getByText('In payments, in').waitFor()
+    await page.getByLabel('Verb').selectOption('delete')
+    await page.getByRole('button', { name: 'payments/robot' }).click()
+    await expect
+      .poll(() => new URL(page.url()).searchParams.get('who'))
+      .toBe('SERVICE_ACCOUNT:payments/robot')
+    expect(await rowsOf(page, 'Who may do what')).toContain(
+      'ServiceAccount payments/robot everything everything everywhere does-all by robot-does-all',
+    )
+    await page.getByLabel('Whom').selectOption('Group')
+    await page.getByRole('textbox', { name: 'Name' }).fill('nobody')
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.getByText('No role grants this.').waitFor()
+    await page.goBack()
+    await opened.audit()
+  })
+
+  it('fits a phone', async () => {
+    const at = { path: '/access?type=Pod&verb=delete&ns=payments', width: 390, height: 800 }
+    await using opened = await openPage(browser(), portal, at)
+    const { page } = opened
+    await page.getByRole('button', { name: 'oncall' }).waitFor()
+    const widths = await page.evaluate(() => [
+      document.documentElement.scrollWidth,
+      document.querySelector('main')?.scrollWidth ?? 0,
+    ])
+    expect(Math.max(...widths)).toBeLessThanOrEqual(390)
+    await opened.audit()
+  })
+
+  it('is refused to a caller who may not list roles', async () => {
+    const expected = [/status of 4/]
+    await using opened = await openPortal(browser(), {
+      viewer: 'ben',
+      path: '/access?ns=payments',
+      expected,
+    })
+    await opened.page.getByText('You may not see this.').waitFor()
+    const why = opened.page.getByRole('alert')
+    expect(await why.innerText()).toContain('you may list no objects of RBAC')
+    await opened.audit()
+  })
+})
