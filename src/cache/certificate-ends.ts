@@ -1,8 +1,8 @@
 /*
  * When the certificates in the TLS Secrets of a cluster end. The caches hold no data of Secrets, so the dates come of a list of
  * its own, with the account of the gateway: only Secrets of the type `kubernetes.io/tls`, in pages. Of each, `tls.crt` is
- * parsed, which is public, and its dates stay, for this version of this Secret. Everything else goes with its page. The list is
- * read when the dates are first asked for, and again when they are asked for and have become old.
+ * parsed, which is public, and its dates, its names and its issuer stay, for this version of this Secret. Everything else goes
+ * with its page. The list is read when the dates are first asked for, and again when they are asked for and have become old.
  */
 
 import { X509Certificate } from 'node:crypto'
@@ -11,12 +11,18 @@ import { fieldsOf, textOf } from '../kubernetes/fields.ts'
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import type { ClusterCache } from './cluster-cache.ts'
 
-/** The dates of a certificate, in milliseconds, and the version of its Secret. */
+/** The dates of a certificate, in milliseconds, what it says of itself, and the version of its Secret. */
 export interface CertificateEnd {
   readonly resourceVersion: string
   readonly notBeforeMs: number
   readonly notAfterMs: number
+  /** Its first names: `shop.example.com`, `10.0.0.1`. */
+  readonly names: readonly string[]
+  /** The common name of its issuer, or else its whole name. */
+  readonly issuer: string
 }
+
+const maxNames = 20
 
 /** A page is parsed in one turn. */
 const pageSize = 100
@@ -51,6 +57,11 @@ export class CertificateEnds {
   /** By the UID of the Secret. */
   get byUid(): ReadonlyMap<string, CertificateEnd> {
     return this.#ends
+  }
+
+  /** Whether the list was read, or tried. */
+  get isKnown(): boolean {
+    return this.#readAtMs >= 0
   }
 
   /** Whether to read the list. `state`: differs when Secrets have come or gone. */
@@ -112,10 +123,36 @@ function endOf(secret: KubernetesObject, resourceVersion: string): CertificateEn
   const text = textOf(fieldsOf((secret as { readonly data?: unknown }).data)['tls.crt'])
   if (text === undefined) return undefined
   try {
-    const { validFrom, validTo } = new X509Certificate(Buffer.from(text, 'base64'))
+    const certificate = new X509Certificate(Buffer.from(text, 'base64'))
+    const { validFrom, validTo } = certificate
     const [notBeforeMs, notAfterMs] = [Date.parse(validFrom), Date.parse(validTo)]
-    return Number.isNaN(notAfterMs) ? undefined : { resourceVersion, notBeforeMs, notAfterMs }
+    if (Number.isNaN(notAfterMs)) return undefined
+    const names = namesOf(certificate)
+    const issuer = issuerOf(certificate)
+    return { resourceVersion, notBeforeMs, notAfterMs, names, issuer }
   } catch {
     return undefined
   }
+}
+
+/** What Node leaves out if a certificate does not say it, whatever its types. */
+interface Described {
+  readonly subject?: string
+  readonly issuer?: string
+  readonly subjectAltName?: string | undefined
+}
+
+/** The alternative names of a certificate, which Node writes as `DNS:a, IP Address:b`; without any, the common name. */
+function namesOf({ subjectAltName, subject = '' }: Described): readonly string[] {
+  const alternative = subjectAltName?.split(', ').map((one) => one.replace(/^[A-Za-z ]+:/, ''))
+  return (alternative ?? [commonName(subject) ?? []].flat()).slice(0, maxNames)
+}
+
+function issuerOf({ issuer = '' }: Described): string {
+  return commonName(issuer) ?? issuer
+}
+
+/** A name of X.509 has a line for each part. */
+function commonName(name: string): string | undefined {
+  return /^CN=(.*)$/m.exec(name)?.[1]
 }

@@ -169,6 +169,7 @@ describe('the gateways that an operation is for', () => {
         "query podLogs: without: here, cluster: http://there, clusters: http://there, clusterSelector: http://far+http://there, ids: http://there",
         "query problems: without: here, cluster: http://there, clusters: http://there, clusterSelector: http://far+http://there",
         "query search: without: here, cluster: http://there, clusters: http://there, clusterSelector: http://far+http://there",
+        "query tlsCertificates: without: here, cluster: http://there, clusters: http://there, clusterSelector: http://far+http://there",
         "query viewer: without: any",
         "subscription changes: without: here, cluster: http://there, clusters: http://there, clusterSelector: http://far+http://there, ids: http://there, around: http://there",
         "subscription drain: without: any, id: http://there",

@@ -267,6 +267,8 @@ describe(
       'objectList(kind: "Pod", clusters: ["*"], orderBy: [{ name: "DESC" }], first: 3) { nodes { name } facets(by: ["phase"]) { values { value count } } type }',
       'search(text: "web", clusters: ["*"], first: 10) { totalCount counts { type count } types complete notLookedAt nodes { object { id name kind } matched value } pageInfo { hasNextPage endCursor } }',
       'problems(clusters: ["*"], first: 10) { totalCount counts { severity type kind count } lookedAt complete notLookedAt nodes { id cluster reason object { name } count } pageInfo { hasNextPage endCursor } }',
+      'tlsCertificates(clusters: ["*"], first: 10) { totalCount types complete notLookedAt nodes { cluster notAfter object { name } } pageInfo { hasNextPage endCursor } }',
+      'accessGrants(cluster: "us", type: "Pod", first: 10) { totalCount visible notes unseenRoles { name } nodes { namespace subject { kind name } binding { name } } }',
       'kubernetesObjects(kinds: ["Deployment", "Node"], clusters: ["*"], orderBy: [{ age: ASC }], first: 10) { totalCount counts { type count } types nodes { id name kind } pageInfo { hasNextPage endCursor } }',
       'gatewayClusters { n: name __typename labels { x: __typename } }',
       'gatewayClusters { n: name __typename labels state }',

@@ -131,6 +131,15 @@ const access = createRoute({
   component: lazyRouteComponent(() => import('./access/access-page.tsx'), 'AccessPage'),
 })
 
+const certificates = createRoute({
+  getParentRoute: () => root,
+  path: '/certificates',
+  component: lazyRouteComponent(
+    () => import('./certificates/certificates-page.tsx'),
+    'CertificatesPage',
+  ),
+})
+
 const applications = createRoute({
   getParentRoute: () => root,
   path: '/applications',
@@ -200,6 +209,7 @@ export const router = createRouter({
     create,
     delivery,
     access,
+    certificates,
     ownView,
   ]),
   // Parameters are plain texts: `?ns=shop,web`.

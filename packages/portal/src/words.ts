@@ -1,4 +1,5 @@
 import { accessWords } from './access/access-words.ts'
+import { certificateWords } from './certificates/certificate-words.ts'
 import { objectWords } from './object/object-words.ts'
 import { actionWords } from './actions/action-words.ts'
 import { deliveryWords } from './delivery/delivery-words.ts'
@@ -34,6 +35,7 @@ const moment = (time: Date): string =>
 export const words = {
   health,
   access: accessWords,
+  certificates: certificateWords,
   object: objectWords,
   frame: {
     product: 'informerql',

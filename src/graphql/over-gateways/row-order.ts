@@ -65,6 +65,8 @@ export function rowOrderOf(
       const terms = problemOrder((args as ProblemsArguments).orderBy)
       return byCursor(inOrder(terms.map(({ descending }) => descending)))
     }
+    case 'tlsCertificates':
+      return byCursor(inOrder([false]))
     case 'search':
       return byCursor(compareResults)
     case 'changes':

@@ -130,6 +130,15 @@ export function canDo(
   return may(run, cluster, questionOf(verb, resource, place))
 }
 
+/** Whether the viewer may get any object of a kind in a namespace; `undefined` while an access review is missing. */
+export function mayGetIn(
+  run: ReadRun,
+  { cluster, kind: { resource } }: ClusterKind,
+  namespace: string,
+): boolean | undefined {
+  return may(run, cluster, questionOf('get', resource, { namespace }))
+}
+
 /**
  * Costs one field. Without authentication, reads are allowed, and other verbs if the gateway allows writes: it then
  * writes with its own credentials, and the API server decides. Ends the operation if the viewer may request no more

@@ -28,6 +28,7 @@ import type {
   PodLogs,
   ProblemsArguments,
   SearchArguments,
+  TlsCertificatesArguments,
   ViewerNamespacesArguments,
 } from '../schema/gateway-types.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
@@ -47,6 +48,7 @@ import {
 } from './object-read.ts'
 import { readKindFields } from './kind-fields.ts'
 import { anyKindsPlaces, readAnyKinds } from './over-kinds/kinds-connection.ts'
+import { certificateNeeds, readCertificates } from './over-kinds/certificates-read.ts'
 import { lastEventNeeds, problemNeeds, readProblems } from './over-kinds/problems-read.ts'
 import {
   completionNeeds,
@@ -103,6 +105,8 @@ export const queryValues = {
   kubernetesObjects: (args: KubernetesObjectsArguments, run: ReadRun): object =>
     readAnyKinds(run, args),
   search: (args: SearchArguments, run: ReadRun): object => readSearch(run, args),
+  tlsCertificates: (args: TlsCertificatesArguments, run: ReadRun): object =>
+    readCertificates(run, args),
   complete: (args: CompleteArguments, run: ReadRun): object => readCompletions(run, args),
   kindFields: (args: KindFieldsArguments, run: ReadRun): readonly object[] | undefined =>
     readKindFields(run, args),
@@ -130,6 +134,7 @@ export const memberNeeds: Readonly<
   'Query.accessGrants': accessNeeds,
   'Query.search': searchNeeds,
   'Query.complete': completionNeeds,
+  'Query.tlsCertificates': certificateNeeds,
   'Query.problems': problemNeeds,
   'Problem.lastEvent': lastEventNeeds,
 }

@@ -44,6 +44,9 @@ export function Rail({ isFolded }: { readonly isFolded: boolean }) {
         <Entry icon="delivery" to="/delivery">
           {words.delivery.title}
         </Entry>
+        <Entry icon="certificates" to="/certificates">
+          {words.certificates.title}
+        </Entry>
         <Entry icon="access" to="/access">
           {words.access.title}
         </Entry>

@@ -79,6 +79,13 @@ export function useOwnEntries({ openKeys }: { readonly openKeys: () => void }): 
           ]
         : []),
       {
+        key: 'view certificates',
+        icon: 'certificates',
+        title: words.certificates.title,
+        also: ['tls', 'expiry'],
+        href: '/certificates',
+      },
+      {
         key: 'view access',
         icon: 'access',
         title: words.access.title,

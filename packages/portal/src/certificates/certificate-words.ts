@@ -1,0 +1,26 @@
+/** The texts of the page of certificates. */
+export const certificateWords = {
+  title: 'Certificates',
+  columns: {
+    ends: 'Ends',
+    names: 'For',
+    object: 'Certificate',
+    issuer: 'Issuer',
+    usedBy: 'Used by',
+  },
+  none: 'There are no certificates here.',
+  noneSeen: 'There are no certificates that you may see.',
+  notIssued: 'Not issued',
+  ended: (span: string): string => `Ended ${span} ago`,
+  in: (span: string): string => `in ${span}`,
+  renewed: (span: string): string => `renewed in ${span}`,
+  renewalDue: 'renewal is due',
+  notLookedAt: (types: readonly string[]): string =>
+    types.includes('Secret')
+      ? 'Certificates in Secrets are not looked at: the gateway serves no data of Secrets, still reads them, or you may not list them.'
+      : `Not looked at: ${types.join(', ')}.`,
+  part: 'You see a part of the certificates only: those that you may read.',
+  more: (shown: number, total: number): string =>
+    `The first ${shown.toLocaleString()} of ${total.toLocaleString()}.`,
+  failed: 'The certificates cannot be shown.',
+} as const

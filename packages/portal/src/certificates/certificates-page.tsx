@@ -1,0 +1,186 @@
+import { ShowQuery } from '../frame/show-query.tsx'
+import { useViewTitle } from '../frame/view-title.ts'
+import { CertificatesDocument, type CertificatesQuery } from '../gateway/documents.ts'
+import { useAnswer } from '../gateway/gateway.ts'
+import { useKinds } from '../gateway/kinds.ts'
+import { spanOf } from '../look/age.tsx'
+import { gapSentences } from '../look/gaps.ts'
+import { Failure } from '../look/notice.tsx'
+import { PlaceLink } from '../look/place-link.tsx'
+import { clustersOf, hasSeveralClusters, useScope } from '../scope.ts'
+import { certificateWords as said } from './certificate-words.ts'
+import styles from './certificates.module.css'
+
+type Answer = NonNullable<CertificatesQuery['tlsCertificates']>
+type Certificate = Answer['nodes'][number]
+
+const soonMs = 14 * 86_400_000
+/** Those of Secrets over several clusters come with a later answer. */
+const [soonAgainMs, againMs] = [10_000, 300_000]
+const users = new Set(['Ingress', 'Gateway'])
+
+/** The certificates of the scope, the soonest end first, with what uses them. */
+export function CertificatesPage() {
+  useViewTitle(said.title)
+  const { scope } = useScope()
+  const { kinds, isPending: isFinding } = useKinds()
+  const isOver = hasSeveralClusters(scope)
+  const variables = {
+    ...clustersOf(scope),
+    namespaces: scope.namespaces === undefined ? null : [...scope.namespaces],
+    first: 200,
+    users: kinds.map(({ type }) => type).filter((type) => users.has(type)),
+  }
+  const { data, errors, isPending, again } = useAnswer(CertificatesDocument, variables, {
+    enabled: !isFinding,
+    everyMs: (last) =>
+      isOver && last?.tlsCertificates?.notLookedAt.includes('Secret') === true
+        ? soonAgainMs
+        : againMs,
+  })
+  const answer = data?.tlsCertificates
+  return (
+    <section className={styles['page']} aria-busy={isFinding || isPending}>
+      <h1>{said.title}</h1>
+      <p className={styles['dim']}>
+        <ShowQuery document={CertificatesDocument} variables={variables} />
+      </p>
+      {answer === null || answer === undefined ? (
+        isFinding || isPending ? null : (
+          <Failure title={said.failed} errors={errors} again={again} />
+        )
+      ) : (
+        <Certificates answer={answer} isOver={isOver} />
+      )}
+    </section>
+  )
+}
+
+function Certificates({ answer, isOver }: { readonly answer: Answer; readonly isOver: boolean }) {
+  const { nodes, totalCount, visible, notLookedAt, incomplete } = answer
+  const isPart = visible !== 'ALL' || notLookedAt.length > 0 || incomplete.length > 0
+  const sentences = [
+    ...gapSentences(incomplete, said.title),
+    ...(notLookedAt.length === 0 ? [] : [said.notLookedAt(notLookedAt)]),
+    ...(visible === 'ALL' ? [] : [said.part]),
+  ]
+  const now = Date.now()
+  return (
+    <>
+      <div role="status">
+        {sentences.map((sentence) => (
+          <p key={sentence} className={styles['dim']}>
+            {sentence}
+          </p>
+        ))}
+      </div>
+      {nodes.length === 0 ? (
+        <p>{isPart ? said.noneSeen : said.none}</p>
+      ) : (
+        <table className={styles['table']} aria-label={said.title}>
+          <thead>
+            <tr>
+              {Object.values(said.columns).map((column) => (
+                <th key={column} scope="col">
+                  {column}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {nodes.map((certificate) => (
+              <Row
+                key={certificate.object.id}
+                certificate={certificate}
+                now={now}
+                isOver={isOver}
+              />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {nodes.length < totalCount ? (
+        <p className={styles['dim']}>{said.more(nodes.length, totalCount)}</p>
+      ) : null}
+    </>
+  )
+}
+
+function Row({
+  certificate,
+  now,
+  isOver,
+}: {
+  readonly certificate: Certificate
+  readonly now: number
+  readonly isOver: boolean
+}) {
+  const { object, names, issuer, secret, cluster } = certificate
+  const usedBy = secret?.object?.usedBy
+  const { columns } = said
+  return (
+    <tr>
+      <td data-label={columns.ends}>
+        <Ends certificate={certificate} now={now} />
+      </td>
+      <td data-label={columns.names} title={names.join(', ')}>
+        {names.slice(0, 3).join(', ')}
+        {names.length > 3 ? ` +${names.length - 3}` : ''}
+      </td>
+      <th scope="row" data-label={columns.object}>
+        <PlaceLink to={{ object: object.id }}>{object.name}</PlaceLink>{' '}
+        <span className={styles['dim']}>
+          {[object.kind, object.namespace, isOver ? cluster : null]
+            .filter((part) => part !== null)
+            .join(' · ')}
+        </span>
+      </th>
+      <td data-label={columns.issuer}>{issuer}</td>
+      <td data-label={columns.usedBy}>
+        {usedBy?.nodes.map(({ object: user }, at) => (
+          <span key={user.id}>
+            {at > 0 ? ', ' : ''}
+            <PlaceLink to={{ object: user.id }} title={user.kind}>
+              {user.name}
+            </PlaceLink>
+          </span>
+        ))}
+        {usedBy != null && usedBy.totalCount > usedBy.nodes.length
+          ? ` +${usedBy.totalCount - usedBy.nodes.length}`
+          : ''}
+      </td>
+    </tr>
+  )
+}
+
+/** When a certificate ends, and when it is renewed before that. */
+function Ends({
+  certificate: { notAfter, renewalTime },
+  now,
+}: {
+  readonly certificate: Certificate
+  readonly now: number
+}) {
+  if (notAfter === null) return <span className={styles['bad']}>{said.notIssued}</span>
+  const leftMs = Date.parse(notAfter) - now
+  const text = leftMs <= 0 ? said.ended(spanOf(-leftMs)) : said.in(spanOf(leftMs))
+  const renewalMs = renewalTime === null ? undefined : Date.parse(renewalTime) - now
+  const tone = leftMs <= 0 ? 'bad' : leftMs < soonMs && renewalMs === undefined ? 'soon' : 'plain'
+  return (
+    <>
+      <time
+        className={styles[tone]}
+        dateTime={notAfter}
+        title={new Date(notAfter).toLocaleString()}
+      >
+        {text}
+      </time>
+      {renewalMs === undefined || leftMs <= 0 ? null : (
+        <span className={styles['dim']}>
+          {' '}
+          {renewalMs > 0 ? said.renewed(spanOf(renewalMs)) : said.renewalDue}
+        </span>
+      )}
+    </>
+  )
+}
