@@ -11,6 +11,7 @@ import {
   servePortal,
   type Viewer,
 } from './portal-page.ts'
+import { podsOf } from './table-page.ts'
 
 const isHealthy = 'health: { eq: HEALTHY }'
 
@@ -101,7 +102,8 @@ describeInBrowser('Actions', (browser) => {
   })
 
   it('delete an object, and ask for the name of what much goes with', async () => {
-    const id = await idOf(portal, 'configMaps', 'namespace: "storefront"')
+    portal.cluster.storage.create(configMaps, configMap('unused'))
+    const id = await idOf(portal, 'configMaps', 'where: { name: { eq: "unused" } }')
     await using opened = await open(id)
     const { page } = opened
     const dialog = await chosen(page, 'Delete…')
@@ -120,6 +122,93 @@ describeInBrowser('Actions', (browser) => {
     await asks.getByRole('textbox', { name: 'Type insights to confirm' }).fill('insights')
     expect(await confirm.isEnabled()).toBe(true)
     await other.audit()
+  })
+
+  it('name the users of what is deleted, and ask for its name', async () => {
+    portal.cluster.storage.create(configMaps, configMap('shared'))
+    const volumes = [{ name: 'shared', configMap: { name: 'shared' } }]
+    for (const name of ['one', 'two', 'three'])
+      portal.cluster.storage.create(podsOf, pod(name, volumes))
+    const id = await idOf(portal, 'configMaps', 'where: { name: { eq: "shared" } }')
+    await using opened = await open(id)
+    const dialog = await chosen(opened.page, 'Delete…')
+    const consequences = dialog.getByRole('region', { name: 'Consequences' })
+    await consequences.getByText('3 objects use it and may fail without it:').waitFor()
+    for (const name of ['one', 'two', 'three']) {
+      await consequences.getByRole('link', { name, exact: true }).waitFor()
+    }
+    await dialog.getByText('The object is removed.').waitFor()
+    const confirm = dialog.getByRole('button', { name: 'Delete' })
+    expect(await confirm.isDisabled()).toBe(true)
+    await opened.audit()
+    await dialog.getByRole('textbox', { name: 'Type shared to confirm' }).fill('shared')
+    await confirm.click()
+    await dialog.getByText('It is deleted.').waitFor()
+  })
+
+  it('name the autoscaler with its bounds before they scale', async () => {
+    const { data } = await portal
+      .gateway()
+      .as('ann-token')
+      .query(
+        '{ deployments(first: 500) { nodes { id autoscaler { name spec { minReplicas maxReplicas } } } } }',
+      )
+    const scaled = data?.deployments.nodes.find(
+      (one: { readonly autoscaler: unknown }) => one.autoscaler !== null,
+    )
+    await using opened = await open(scaled.id)
+    const dialog = await chosen(opened.page, 'Scale…')
+    const { name, spec } = scaled.autoscaler
+    const consequences = dialog.getByRole('region', { name: 'Consequences' })
+    await consequences.getByRole('link', { name }).waitFor()
+    await consequences
+      .getByText(`sets the number again, between ${spec.minReplicas} and ${spec.maxReplicas}.`)
+      .waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
+  it.each([
+    {
+      by: 'Argo CD',
+      metadata: {
+        annotations: { 'argocd.argoproj.io/tracking-id': 'shop:/ConfigMap:default/NAME' },
+      },
+      says: 'Argo CD delivers it, by the Application shop. Argo CD makes it again.',
+    },
+    {
+      by: 'Flux',
+      metadata: {
+        labels: {
+          'kustomize.toolkit.fluxcd.io/name': 'apps',
+          'kustomize.toolkit.fluxcd.io/namespace': 'flux-system',
+        },
+      },
+      says: 'Flux delivers it, by the Kustomization flux-system/apps. Flux makes it again.',
+    },
+    {
+      by: 'Helm',
+      metadata: {
+        annotations: {
+          'meta.helm.sh/release-name': 'shop',
+          'meta.helm.sh/release-namespace': 'default',
+        },
+      },
+      says: 'Helm delivers it, as the release default/shop. Helm makes it again at its next upgrade.',
+    },
+  ])('say that $by reverts them', async ({ by, metadata, says }) => {
+    const name = `of-${by.toLowerCase().replace(' ', '-')}`
+    const known = JSON.parse(JSON.stringify(metadata).replace('NAME', name))
+    portal.cluster.storage.create(configMaps, configMap(name, known))
+    await using opened = await open(
+      await idOf(portal, 'configMaps', `where: { name: { eq: "${name}" } }`),
+    )
+    const { page } = opened
+    const dialog = await chosen(page, 'Delete…')
+    await dialog.getByRole('region', { name: 'Consequences' }).getByText(says).waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await chosen(page, 'Set a label…')
+    await dialog.getByText('sets what its manifests say again').waitFor()
+    expect(opened.problems).toEqual([])
   })
 
   it('are shown with the reason to those who may not', async () => {
@@ -163,9 +252,14 @@ describeInBrowser('Actions', (browser) => {
     await using opened = await open(id)
     const { page } = opened
     const dialog = await chosen(page, 'Drain…')
-    await dialog.getByText('Pods would be lost, so nothing is done:').waitFor()
+    await dialog.getByText('Nothing is done before you accept what is lost:').waitFor()
+    await dialog.getByText(/^The data in the emptyDir volumes of \d+ pods?\.$/).waitFor()
+    await dialog.getByText('The pods themselves start again on other nodes.').waitFor()
+    expect(await dialog.textContent()).not.toContain('deleteEmptyDirData')
     await dialog.getByRole('checkbox', { name: /emptyDir/ }).check()
     await dialog.getByText(/^\d+ pods? ha(s|ve) to go\.$/).waitFor()
+    // What is lost is said once it is accepted, too.
+    await dialog.getByText(/^The data in the emptyDir volumes of \d+ pods?\.$/).waitFor()
     await opened.audit()
     await dialog.getByRole('button', { name: 'Drain' }).click()
     await dialog.getByRole('progressbar').waitFor()
@@ -220,6 +314,29 @@ describeInBrowser('Actions', (browser) => {
     expect(await page.getByRole('button', { name: 'Actions', exact: true }).count()).toBe(0)
   })
 })
+
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+
+/** A ConfigMap of `default`. */
+function configMap(name: string, metadata: object = {}) {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'default', name, ...metadata },
+    data: { colour: 'blue' },
+  }
+}
+
+/** A pod of `default` with volumes. */
+function pod(name: string, volumes: readonly object[]) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: 'default', name },
+    spec: { containers: [{ name: 'main', image: 'example/main:1' }], volumes },
+    status: { phase: 'Running' },
+  }
+}
 
 /** Chooses an action of the object that is shown: its dialog. */
 async function chosen(page: Page, name: string): Promise<Locator> {

@@ -14,7 +14,7 @@ import {
   written,
 } from './shop.ts'
 
-const selection = 'node state message total gone dryRun pods { namespace name state reason }'
+const selection = 'node state message total gone dryRun pods { namespace name state reason losses }'
 
 /** The frames of a drain, until it ends or `isEnough`. */
 async function drained(
@@ -35,6 +35,9 @@ async function drained(
 
 const states = ({ pods }: Fields): Fields =>
   Object.fromEntries(pods.map(({ name, state }: Fields) => [name, state]))
+
+const lossesOf = ({ pods }: Fields): Fields =>
+  Object.fromEntries(pods.map(({ name, losses }: Fields) => [name, losses]))
 
 describeAccess('a drain', (cluster) => {
   let gateway: ServedGateway
@@ -113,10 +116,13 @@ describeAccess('a drain', (cluster) => {
     expect(further.length).toBeLessThan(2)
     expect(frame).toMatchObject({ state: 'REFUSED', message: expect.stringContaining('2 pods') })
     expect(states(frame)).toEqual({ bare: 'REFUSED', data: 'REFUSED' })
+    const losses = { bare: ['POD'], data: ['EMPTY_DIR_DATA'] }
+    expect(lossesOf(frame)).toEqual(losses)
     expect((await cluster().must('/api/v1/nodes/lossy')).spec?.unschedulable).toBeUndefined()
     const asked = 'force: true, deleteEmptyDirData: true, gracePeriodSeconds: 0'
     const forced = await drained(ann, `id: "${id}", ${asked}`)
     expect(forced.at(-1)).toMatchObject({ state: 'DONE', gone: 2 })
+    expect(lossesOf(forced.at(-1))).toEqual(losses)
   })
 
   it('waits for a budget, and stops when the subscriber leaves or the deadline passes', async () => {

@@ -79,7 +79,7 @@ const ownTypes: ReadonlySet<string> = new Set(
     GatewayPermissionState GatewayPermissionResource SortDirection Viewer SearchResult
     TypeCount Completions Completion CompletionTerm Problem ProblemSeverity ProblemCount ProblemEvent ProblemAction ProblemActionName RevisionChange EndedLines Graph GraphNode KindIndex KindColumn IndexForm Permission Health HealthStatus HealthStatusFilter Visibility PrinterColumn PodLogs LogLine LogStream LogStreamState WritePayload
     ObjectPreview WriteError ErrorCode
-    PatchType Propagation FieldValidation DrainProgress DrainState DrainedPod DrainedPodState
+    PatchType Propagation FieldValidation DrainProgress DrainState DrainedPod DrainedPodState DrainLoss
     Workload WorkloadStrategy WorkloadCondition`),
 )
 

@@ -51,7 +51,10 @@ interface DrainedPod {
   readonly name: string
   readonly state: PodState
   readonly reason: string | null
+  readonly losses: readonly DrainLoss[]
 }
+
+type DrainLoss = 'POD' | 'EMPTY_DIR_DATA'
 
 export interface DrainsOptions {
   readonly limits: OperationLimits
@@ -114,6 +117,7 @@ interface Leaving {
   readonly place: WritePlace
   state: PodState
   reason: string | null
+  readonly losses: readonly DrainLoss[]
   /** When to try again, by `performance.now()`. */
   dueMs: number
 }
@@ -151,11 +155,12 @@ export class Drain {
       total: leaving.length,
       gone: leaving.filter(({ state }) => state === 'GONE').length,
       dryRun: args.dryRun === true,
-      pods: this.#pods.map(({ place: { namespace, name }, state, reason }) => ({
+      pods: this.#pods.map(({ place: { namespace, name }, state, reason, losses }) => ({
         namespace,
         name,
         state,
         reason,
+        losses,
       })),
     }
   }
@@ -175,7 +180,7 @@ export class Drain {
     if (first === undefined) return
     const { namespace, name } = first.place
     this.#state = 'REFUSED'
-    this.#message = `${refused.length} pods would be lost, such as ${objectKey({ namespace, name })}: ${first.reason}; nothing was done`
+    this.#message = `${refused.length} pods or their data would be lost, such as ${objectKey({ namespace, name })}: ${first.reason}; nothing was done`
   }
 
   /** Drains until all pods are gone, the deadline passes, or the signal aborts. Never rejects. */
@@ -297,29 +302,37 @@ function isWaiting(state: PodState): boolean {
   return state === 'PENDING' || state === 'BLOCKED'
 }
 
+type Decision = Pick<DrainedPod, 'state' | 'reason' | 'losses'>
+
 /** Decides what a drain does with a pod (kubectl's `drain/filters.go`). */
-function decided(
-  pod: Unstructured,
-  { force, deleteEmptyDirData }: DrainArguments,
-): { readonly state: PodState; readonly reason: string | null } {
+function decided(pod: Unstructured, { force, deleteEmptyDirData }: DrainArguments): Decision {
   const { annotations = {}, ownerReferences = [], deletionTimestamp } = pod.metadata
   const controller = ownerReferences.find((owner) => owner.controller === true)
   if (annotations['kubernetes.io/config.mirror'] !== undefined) {
-    return { state: 'SKIPPED', reason: 'a static pod, which only its node can remove' }
+    return stays('a static pod, which only its node can remove')
   }
   const isOver = ['Succeeded', 'Failed'].includes(textOf(statusOf(pod)['phase']) ?? '')
   if (controller?.kind === 'DaemonSet' && !isOver) {
-    return { state: 'SKIPPED', reason: 'its DaemonSet would start it again' }
+    return stays('its DaemonSet would start it again')
   }
-  if (deletionTimestamp !== undefined) return { state: 'TERMINATING', reason: null }
-  if (!isOver && controller === undefined && force !== true) {
-    return { state: 'REFUSED', reason: 'no controller starts it again (force: true evicts it)' }
-  }
+  if (deletionTimestamp !== undefined) return { state: 'TERMINATING', reason: null, losses: [] }
   const volumes = itemsOf(specOf(pod)['volumes'])
   const hasData = volumes.some(({ emptyDir }) => (emptyDir ?? null) !== null)
-  if (!isOver && hasData && deleteEmptyDirData !== true) {
-    const reason = 'it has data in an emptyDir (deleteEmptyDirData: true evicts it)'
-    return { state: 'REFUSED', reason }
-  }
-  return { state: 'PENDING', reason: null }
+  const isLost = !isOver && controller === undefined
+  const losesData = !isOver && hasData
+  const losses: readonly DrainLoss[] = [
+    ...(isLost ? (['POD'] as const) : []),
+    ...(losesData ? (['EMPTY_DIR_DATA'] as const) : []),
+  ]
+  const reasons = [
+    ...(isLost && force !== true ? ['no controller starts it again'] : []),
+    ...(losesData && deleteEmptyDirData !== true ? ['it has data in an emptyDir'] : []),
+  ]
+  return reasons.length === 0
+    ? { state: 'PENDING', reason: null, losses }
+    : { state: 'REFUSED', reason: reasons.join(', and '), losses }
+}
+
+function stays(reason: string): Decision {
+  return { state: 'SKIPPED', reason, losses: [] }
 }

@@ -9,6 +9,7 @@ import { words } from '../words.ts'
 import { ActionInputs, firstInputs, variablesOf } from './action-inputs.tsx'
 import { type Action, controllerOf } from './action-list.ts'
 import styles from './actions.module.css'
+import { ConsequencesView, useConsequences } from './consequences.tsx'
 import { DrainForm } from './drain-form.tsx'
 import type { ActionTarget } from './target.ts'
 import {
@@ -94,7 +95,8 @@ function ActionForm({
       return await write(gateway, document, { ...variables, dryRun: false })
     },
   })
-  const isNameAsked = action.name === 'delete' && isPrecious(target)
+  const consequences = useConsequences(action.name, target)
+  const isNameAsked = consequences.isPrecious && !consequences.isPending
   // Deletions and evictions change no field, and are meant all the same.
   const isIdle =
     form !== undefined && form !== 'propagation' && preview.written?.changes.length === 0
@@ -102,6 +104,7 @@ function ActionForm({
     preview.written !== undefined &&
     !isIdle &&
     !writing.isPending &&
+    !consequences.isPending &&
     (!isNameAsked || typedName === name)
   if (writing.data !== undefined) {
     return <Done action={action} written={writing.data} onClose={onClose} />
@@ -125,6 +128,7 @@ function ActionForm({
           }}
         />
       )}
+      <ConsequencesView name={action.name} target={target} consequences={consequences} />
       <PreviewView preview={preview} isIncomplete={variables === undefined} />
       {isNameAsked ? (
         <label className={styles['input']}>
@@ -224,9 +228,4 @@ function Done({
       </div>
     </>
   )
-}
-
-/** Whether much goes with the object: what is in no namespace, and claims with their data. Its name has to be typed. */
-function isPrecious({ namespace, kind }: ActionTarget): boolean {
-  return namespace === null || kind === 'PersistentVolumeClaim'
 }

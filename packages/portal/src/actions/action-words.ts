@@ -1,3 +1,5 @@
+import { consequenceWords } from './consequence-words.ts'
+
 const pods = (count: number): string =>
   `${count.toLocaleString('en')} ${count === 1 ? 'pod' : 'pods'}`
 
@@ -27,7 +29,7 @@ export const actionWords = {
     },
     scale: {
       label: 'Scale',
-      does: 'Sets how many pods it has. An autoscaler that targets it may set the number again.',
+      does: 'Sets how many pods it has.',
       confirm: 'Scale',
       done: 'The number is set.',
     },
@@ -120,6 +122,7 @@ export const actionWords = {
   cancel: 'Cancel',
   close: 'Close',
   remade: (controller: string): string => `${controller} makes a new one in its place.`,
+  consequences: consequenceWords,
   changes: {
     title: 'What changes',
     none: 'Nothing changes.',
@@ -168,8 +171,16 @@ export const actionWords = {
     title: 'Progress',
     pods: 'The pods of the node',
     force: 'Evict pods without a controller, too: nothing starts them again',
-    deleteEmptyDirData: 'Evict pods with data in an emptyDir, too: it is lost',
-    refused: 'Pods would be lost, so nothing is done:',
+    deleteEmptyDirData: 'Evict pods with data in an emptyDir, too: the data is lost',
+    refused: 'Nothing is done before you accept what is lost:',
+    loses: {
+      POD: (count: number): string =>
+        `${pods(count)} without a controller: nothing starts ${count === 1 ? 'it' : 'them'} again.`,
+      EMPTY_DIR_DATA: (count: number): string =>
+        `The data in the emptyDir volumes of ${pods(count)}.`,
+    },
+    remade: 'The pods themselves start again on other nodes.',
+    losesNothing: 'No data is lost, and the pods start again on other nodes.',
     would: (count: number): string =>
       count === 0 ? 'No pod has to go.' : `${pods(count)} ${count === 1 ? 'has' : 'have'} to go.`,
     wouldBe: {
@@ -178,7 +189,7 @@ export const actionWords = {
       TERMINATING: 'is evicted',
       GONE: 'is evicted',
       SKIPPED: 'stays',
-      REFUSED: 'would be lost',
+      REFUSED: 'stays until you accept the loss',
       FAILED: 'cannot be evicted now',
     },
     is: {
@@ -187,7 +198,7 @@ export const actionWords = {
       TERMINATING: 'is ending',
       GONE: 'is gone',
       SKIPPED: 'stays',
-      REFUSED: 'would be lost',
+      REFUSED: 'stays',
       FAILED: 'could not be evicted',
     },
     states: {

@@ -76,7 +76,12 @@ function DrainPreview({
         {isOver ? null : <p className={styles['dim']}>{words.actions.preview.asking}</p>}
         {isOver && progress !== undefined ? (
           <>
-            <p>{progress.state === 'REFUSED' ? say.refused : say.would(progress.total)}</p>
+            {progress.state === 'REFUSED' ? (
+              <p>{say.refused}</p>
+            ) : (
+              <p>{say.would(progress.total)}</p>
+            )}
+            <Losses pods={progress.pods} />
             <Pods pods={progress.pods} states={say.wouldBe} />
           </>
         ) : null}
@@ -100,7 +105,8 @@ function DrainView({ run }: { readonly run: DrainRun }) {
       {progress === undefined ? null : (
         <section className={styles['preview']} aria-label={say.title}>
           <p role="status">
-            {isStopped ? say.stopped : say.states[progress.state]} {progress.message}
+            {isStopped ? say.stopped : say.states[progress.state]}{' '}
+            {progress.state === 'FAILED' ? progress.message : null}
           </p>
           <label className={styles['progress']}>
             {say.gone(progress.gone, progress.total)}
@@ -121,6 +127,23 @@ function DrainView({ run }: { readonly run: DrainRun }) {
         </Dialog.Close>
       </div>
     </div>
+  )
+}
+
+/** What the evictions lose, by what it is. */
+function Losses({ pods }: { readonly pods: readonly DrainedPod[] }) {
+  const leaving = pods.filter(({ state }) => state !== 'SKIPPED')
+  const losses = (['POD', 'EMPTY_DIR_DATA'] as const)
+    .map((loss) => ({ loss, count: leaving.filter((pod) => pod.losses.includes(loss)).length }))
+    .filter(({ count }) => count > 0)
+  if (losses.length === 0) return leaving.length === 0 ? null : <p>{say.losesNothing}</p>
+  return (
+    <ul className={styles['losses']}>
+      {losses.map(({ loss, count }) => (
+        <li key={loss}>{say.loses[loss](count)}</li>
+      ))}
+      {losses.some(({ loss }) => loss === 'POD') ? null : <li>{say.remade}</li>}
+    </ul>
   )
 }
 

@@ -69,7 +69,8 @@ const builtIn: Readonly<Record<string, string>> = {
   Job: 'batch',
 }
 
-function groupOf({ apiVersion }: Pick<Acted, 'apiVersion'>): string {
+/** The group of an `apiVersion`; empty for `v1`. */
+export function groupOf({ apiVersion }: Pick<Acted, 'apiVersion'>): string {
   return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
 }
 

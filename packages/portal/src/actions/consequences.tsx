@@ -1,0 +1,187 @@
+import {
+  ConsequencesDocument,
+  DelivererDocument,
+  type ConsequencesQuery,
+} from '../gateway/documents.ts'
+import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
+import { PlaceLink } from '../look/place-link.tsx'
+import { numberAt, valueAt } from '../object/json.ts'
+import { words } from '../words.ts'
+import { type ActionName, controllerOf } from './action-list.ts'
+import styles from './actions.module.css'
+import { type Deliverer, delivererOf, reversalOf } from './deliverer.ts'
+import type { ActionTarget } from './target.ts'
+
+const say = words.actions.consequences
+
+type Concerned = NonNullable<NonNullable<ConsequencesQuery['objects']>[number]>
+
+export type Users = NonNullable<Concerned['usedBy']>
+
+export interface Autoscaler {
+  readonly id: string
+  readonly name: string
+  /** `undefined`: its bounds are not known. */
+  readonly bounds: readonly [least: number, most: number] | undefined
+}
+
+/** What else an action concerns. */
+export interface Consequences {
+  readonly isPending: boolean
+  /** Who uses the object that is deleted. `undefined`: it is not deleted, or they are not known. */
+  readonly users: Users | undefined
+  readonly autoscalers: readonly Autoscaler[]
+  readonly deliverer: Deliverer | undefined
+  readonly errors: readonly AnswerError[]
+  /** Whether much may go with the object: its name has to be typed. */
+  readonly isPrecious: boolean
+}
+
+/** The actions that nothing reverts: fields of their own, or none. */
+const kept: readonly ActionName[] = ['restart', 'runNow', 'cordon', 'uncordon', 'drain', 'evict']
+
+/** Asks what else an action on an object concerns. */
+export function useConsequences(name: ActionName, target: ActionTarget): Consequences {
+  const { id, namespace, kind, json } = target
+  // What makes the object again is told already.
+  const isDeleted = name === 'delete' && controllerOf(json) === undefined
+  const isScaled = name === 'scale'
+  const { data, errors, isPending } = useAnswer(
+    ConsequencesDocument,
+    { ids: [id], isDeleted, isScaled },
+    { enabled: isDeleted || isScaled },
+  )
+  const [object] = data?.objects ?? []
+  const users = object?.usedBy ?? undefined
+  const isAsked = name === 'delete' && (namespace === null || kind === 'PersistentVolumeClaim')
+  const isUsed = users === undefined || users.totalCount > 0
+  return {
+    isPending,
+    users,
+    autoscalers: autoscalersOf(object ?? undefined),
+    deliverer: delivererOf(target, valueAt(json, 'metadata')),
+    errors,
+    isPrecious: isAsked || (isDeleted && isUsed),
+  }
+}
+
+/** The autoscalers that target an object. */
+export function autoscalersOf(object: Concerned | undefined): readonly Autoscaler[] {
+  return (object?.autoscalers?.nodes ?? []).map(({ object: { id, name, object: held } }) => {
+    const most = numberAt(held?.spec, 'maxReplicas')
+    const least = numberAt(held?.spec, 'minReplicas') ?? 1
+    return { id, name, bounds: most === undefined ? undefined : [least, most] }
+  })
+}
+
+/** Says what else an action concerns: nothing where there is nothing to say. */
+export function ConsequencesView({
+  name,
+  target,
+  consequences: { isPending, users, autoscalers, deliverer, errors },
+}: {
+  readonly name: ActionName
+  readonly target: ActionTarget
+  readonly consequences: Consequences
+}) {
+  const [error] = errors
+  const ofKind = name === 'delete' ? say.ofKind[target.kind] : undefined
+  const isUsed = users !== undefined && users.totalCount > 0
+  const isEmpty =
+    !isPending &&
+    !isUsed &&
+    [ofKind, deliverer, error, ...autoscalers].every((one) => one === undefined)
+  if (isEmpty) return null
+  return (
+    <section className={styles['consequences']} aria-label={say.title} aria-live="polite">
+      {ofKind === undefined ? null : <p>{ofKind}</p>}
+      {isPending ? <p className={styles['dim']}>{say.asking}</p> : null}
+      {error === undefined ? null : (
+        <p>
+          {name === 'scale'
+            ? say.autoscalerUnknown(error.message)
+            : say.usersUnknown(error.message)}
+        </p>
+      )}
+      {isUsed ? <UsersList users={users} namespace={target.namespace} /> : null}
+      {autoscalers.map(({ id, name: scaler, bounds }) => (
+        <p key={id}>
+          {say.autoscaler.before} <PlaceLink to={{ object: id }}>{scaler}</PlaceLink>{' '}
+          {bounds === undefined ? null : say.autoscaler.bounds(...bounds)}
+        </p>
+      ))}
+      {deliverer === undefined ? null : (
+        <DelivererNote name={name} deliverer={deliverer} cluster={target.clusterName} />
+      )}
+    </section>
+  )
+}
+
+/** How many users are named. */
+const namedUsers = 8
+
+function UsersList({
+  users: { totalCount, nodes },
+  namespace,
+}: {
+  readonly users: Users
+  readonly namespace: string | null
+}) {
+  const named = nodes.slice(0, namedUsers)
+  return (
+    <div>
+      <p>{say.usedBy(totalCount)}</p>
+      <ul className={styles['users']}>
+        {named.map(({ object: user }) => (
+          <li key={user.id}>
+            {user.kind}{' '}
+            <PlaceLink to={{ object: user.id }}>
+              {user.namespace === null || user.namespace === namespace ? '' : `${user.namespace}/`}
+              {user.name}
+            </PlaceLink>
+          </li>
+        ))}
+        {totalCount > named.length ? <li>{say.moreUsers(totalCount - named.length)}</li> : null}
+      </ul>
+    </div>
+  )
+}
+
+/** Who delivers the object, and when it puts back what the action changes. */
+function DelivererNote({
+  name,
+  deliverer,
+  cluster,
+}: {
+  readonly name: ActionName
+  readonly deliverer: Deliverer
+  readonly cluster: string
+}) {
+  const { tool, group, kind, namespace, name: called } = deliverer
+  const variables = {
+    group,
+    kind,
+    cluster,
+    namespaces: namespace === undefined ? null : [namespace],
+    where: { name: { eq: called } },
+  }
+  const { data, isPending } = useAnswer(DelivererDocument, variables, { enabled: tool !== 'Helm' })
+  const found = data?.objectList?.nodes ?? []
+  // Several namespaces may have an Application of the name.
+  const [held] = found.length === 1 ? found : []
+  const title = namespace === undefined ? called : `${namespace}/${called}`
+  if (isPending) return <p className={styles['dim']}>{say.asking}</p>
+  return (
+    <p>
+      {say.deliverer(tool, kind)}{' '}
+      {held === undefined ? title : <PlaceLink to={{ object: held.id }}>{title}</PlaceLink>}.{' '}
+      {kept.includes(name)
+        ? say.keeps(tool)
+        : say.reverts(
+            tool,
+            name === 'delete' ? 'makes' : 'sets',
+            reversalOf(deliverer, held?.spec),
+          )}
+    </p>
+  )
+}
