@@ -2,6 +2,7 @@ import { accessWords } from './access/access-words.ts'
 import { certificateWords } from './certificates/certificate-words.ts'
 import { objectWords } from './object/object-words.ts'
 import { actionWords } from './actions/action-words.ts'
+import { bulkWords } from './bulk/bulk-words.ts'
 import { deliveryWords } from './delivery/delivery-words.ts'
 import { editWords } from './edit/edit-words.ts'
 import { filterWords, tableWords } from './kinds/table-words.ts'
@@ -37,6 +38,7 @@ export const words = {
   access: accessWords,
   certificates: certificateWords,
   object: objectWords,
+  bulk: bulkWords,
   frame: {
     product: 'informerql',
     productTitle: 'informerql: to the overview',

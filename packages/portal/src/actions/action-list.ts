@@ -18,7 +18,7 @@ import {
 import { flagAt, listAt, textAt } from '../object/json.ts'
 import { words } from '../words.ts'
 import type { InputForm } from './action-inputs.tsx'
-import { type ActionTarget, builtInKind, type Right } from './target.ts'
+import { type Acted, type ActionTarget, builtInKind, type Right } from './target.ts'
 import type { WriteDocument } from './write.ts'
 
 export type ActionName = keyof typeof words.actions.of
@@ -92,6 +92,34 @@ export function actionsOf(target: ActionTarget): readonly (readonly Action[])[] 
   return groups
     .filter((names) => names.length > 0)
     .map((names) => names.map((name) => ({ name, ...actions[name] })))
+}
+
+/** The actions that many objects of a kind can take at once. */
+export function bulkActionsOf(of: Pick<Acted, 'kind' | 'apiVersion'>): readonly Action[] {
+  const names: readonly ActionName[] = [
+    ...bulkOfKind(builtInKind(of)),
+    'label',
+    'annotate',
+    'delete',
+  ]
+  return names.map((name) => ({ name, ...actions[name] }))
+}
+
+function bulkOfKind(kind: string | undefined): readonly ActionName[] {
+  switch (kind) {
+    case 'Deployment':
+    case 'StatefulSet':
+      return ['restart', 'scale']
+    case 'DaemonSet':
+      return ['restart']
+    case 'ReplicaSet':
+    case 'ReplicationController':
+      return ['scale']
+    case 'Node':
+      return ['cordon', 'uncordon']
+    default:
+      return []
+  }
 }
 
 function ofKind(target: ActionTarget): readonly ActionName[] {

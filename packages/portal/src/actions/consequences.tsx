@@ -38,7 +38,14 @@ export interface Consequences {
 }
 
 /** The actions that nothing reverts: fields of their own, or none. */
-const kept: readonly ActionName[] = ['restart', 'runNow', 'cordon', 'uncordon', 'drain', 'evict']
+export const kept: readonly ActionName[] = [
+  'restart',
+  'runNow',
+  'cordon',
+  'uncordon',
+  'drain',
+  'evict',
+]
 
 /** Asks what else an action on an object concerns. */
 export function useConsequences(name: ActionName, target: ActionTarget): Consequences {
@@ -66,7 +73,9 @@ export function useConsequences(name: ActionName, target: ActionTarget): Consequ
 }
 
 /** The autoscalers that target an object. */
-export function autoscalersOf(object: Concerned | undefined): readonly Autoscaler[] {
+export function autoscalersOf(
+  object: Pick<Concerned, 'autoscalers'> | undefined,
+): readonly Autoscaler[] {
   return (object?.autoscalers?.nodes ?? []).map(({ object: { id, name, object: held } }) => {
     const most = numberAt(held?.spec, 'maxReplicas')
     const least = numberAt(held?.spec, 'minReplicas') ?? 1

@@ -15,9 +15,11 @@ const glowMs = 600
 export function Cells({
   row,
   columns,
+  isPicked,
 }: {
   readonly row: TableRow
   readonly columns: readonly TableColumn[]
+  readonly isPicked: boolean
 }) {
   const changes = changesOf(row)
   const isFresh = changes !== undefined && performance.now() - changes.at < glowMs
@@ -32,6 +34,17 @@ export function Cells({
         data-numeric={column.isNumeric || undefined}
         title={titleOf(row, column)}
       >
+        {column.id === 'name' ? (
+          // The grid takes the click, and the keys of rows do the same.
+          <input
+            type="checkbox"
+            className={styles['box']}
+            aria-label={words.table.pick(row.name)}
+            tabIndex={-1}
+            checked={isPicked}
+            readOnly
+          />
+        ) : null}
         {/* Another key starts the animation again. */}
         <span
           key={glows ? changes.at : 0}

@@ -54,7 +54,8 @@ function widthOf(column: TableColumn, rows: RowsSnapshot): number {
     column.title.length + headingLetters,
     ...sample.map((row) => (row === undefined ? 0 : textOfCell(row, column).length)),
   )
-  return bounded(column, letters * letterPx + paddingPx)
+  const boxPx = column.id === 'name' ? 22 : 0
+  return bounded(column, letters * letterPx + paddingPx + boxPx)
 }
 
 function bounded({ id }: TableColumn, width: number): number {

@@ -9,6 +9,8 @@ export const rowHeight = 32
 export interface Selection {
   readonly picked: ReadonlySet<string>
   readonly pick: (ids: ReadonlySet<string>) => void
+  /** Selects all rows, also those that are not here. */
+  readonly pickAll: () => void
   /** The object in the inspector. */
   readonly open: string | undefined
   /** Shows an object in the inspector; none without `id`. */
@@ -26,7 +28,7 @@ interface KeyboardPlace {
 export function useKeyboard(
   rows: RowsSnapshot,
   count: number,
-  { picked, pick, open, inspect, visit }: Selection,
+  { picked, pick, pickAll, open, inspect, visit }: Selection,
   show: (index: number) => void,
 ): {
   /** The row of the keyboard; -1 before it is used. */
@@ -72,6 +74,11 @@ export function useKeyboard(
       const page = Math.max(1, Math.floor(event.currentTarget.clientHeight / rowHeight) - 2)
       const row = cursor < 0 ? undefined : rows.at(cursor)
       const { key, shiftKey } = event
+      if (event.ctrlKey && key === 'a') {
+        pickAll()
+        event.preventDefault()
+        return
+      }
       if (event.ctrlKey && key !== ' ') return
       const steps: Readonly<Record<string, number>> = {
         ArrowDown: cursor + 1,
@@ -101,11 +108,15 @@ export function useKeyboard(
       const row = index === undefined ? undefined : rows.at(index)
       if (index === undefined || row === undefined) return
       go({ id: row.id, index })
+      const isBox = event.target instanceof HTMLInputElement
+      // The keys go on with the rows.
+      if (isBox && event.currentTarget instanceof HTMLElement) event.currentTarget.focus()
       if (event.shiftKey) pick(new Set([...picked, ...between(rows, Math.max(cursor, 0), index)]))
-      else if (event.ctrlKey || event.metaKey) toggle(row.id)
+      else if (isBox || event.ctrlKey || event.metaKey) toggle(row.id)
       else inspect(row.id)
     },
     doubleClicked(event) {
+      if (event.target instanceof HTMLInputElement) return
       const index = indexOfRow(event)
       const row = index === undefined ? undefined : rows.at(index)
       if (row !== undefined) visit(row.id)

@@ -3,6 +3,7 @@ import {
   type CSSProperties,
   memo,
   type RefObject,
+  useCallback,
   useEffect,
   useId,
   useImperativeHandle,
@@ -22,6 +23,7 @@ import { rowHeight, type Selection, useKeyboard } from './grid-keyboard.ts'
 import { type HeaderActions, HeaderRow } from './header.tsx'
 import type { LiveRows, RowsSnapshot } from './live-rows.ts'
 import styles from './grid.module.css'
+import { mostPicked } from './picked.ts'
 
 /** Firefox makes no element higher than some 17 million pixels, and Chromium none above 33. */
 export const mostRows: number = Math.floor(16_000_000 / rowHeight)
@@ -87,6 +89,15 @@ export function Grid({
   })
   const { cursor } = keyboard
   const keepTop = useKeptTop(scroller, list, live, rows, cursor >= 0)
+  const { picked, pick, pickAll } = selection
+  // The same function for the headings, which are drawn anew when something of theirs changes.
+  const latest = useRef({ picked, pick, pickAll })
+  latest.current = { picked, pick, pickAll }
+  const onPick = useCallback(() => {
+    const now = latest.current
+    if (now.picked.size > 0) now.pick(new Set())
+    else now.pickAll()
+  }, [])
   const step = (by: number) => (): void => {
     scroller.current?.focus()
     keyboard.step(by)
@@ -124,7 +135,19 @@ export function Grid({
         onClick={keyboard.clicked}
         onDoubleClick={keyboard.doubleClicked}
       >
-        <HeaderRow columns={columns} widths={widths} actions={actions} />
+        <HeaderRow
+          columns={columns}
+          widths={widths}
+          actions={actions}
+          picked={
+            selection.picked.size === 0
+              ? 'none'
+              : selection.picked.size >= Math.min(count, mostPicked)
+                ? 'all'
+                : 'some'
+          }
+          onPick={onPick}
+        />
         <UsageContext value={use.byId}>
           <div role="rowgroup" className={styles['body']} style={{ height: count * rowHeight }}>
             {items.map(({ index, start }) => {
@@ -212,7 +235,7 @@ const Row = memo(function Row({
       data-gone={isGone || undefined}
       style={{ transform: `translateY(${start}px)` }}
     >
-      <Cells row={row} columns={columns} />
+      <Cells row={row} columns={columns} isPicked={isPicked} />
     </div>
   )
 })

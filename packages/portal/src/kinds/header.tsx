@@ -1,5 +1,5 @@
 import { Menu } from '@base-ui/react/menu'
-import { memo, type PointerEvent } from 'react'
+import { memo, type PointerEvent, type ReactNode } from 'react'
 import { Icon } from '../look/icons.tsx'
 import overlay from '../look/overlay.module.css'
 import { words } from '../words.ts'
@@ -26,10 +26,15 @@ export const HeaderRow = memo(function HeaderRow({
   columns,
   widths,
   actions,
+  picked,
+  onPick,
 }: {
   readonly columns: readonly TableColumn[]
   readonly widths: ReadonlyMap<string, number>
   readonly actions: HeaderActions
+  readonly picked: 'none' | 'some' | 'all'
+  /** Selects all rows, or none if some are selected. */
+  readonly onPick: () => void
 }) {
   return (
     <div role="rowgroup" className={styles['head']}>
@@ -40,7 +45,20 @@ export const HeaderRow = memo(function HeaderRow({
             column={column}
             width={widths.get(column.id) ?? 0}
             actions={actions}
-          />
+          >
+            {column.id === 'name' ? (
+              <input
+                type="checkbox"
+                className={styles['box']}
+                aria-label={picked === 'none' ? words.table.pickAll : words.table.pickNone}
+                checked={picked === 'all'}
+                ref={(box) => {
+                  if (box !== null) box.indeterminate = picked === 'some'
+                }}
+                onChange={onPick}
+              />
+            ) : null}
+          </Header>
         ))}
       </div>
     </div>
@@ -52,10 +70,12 @@ function Header({
   column,
   width,
   actions,
+  children,
 }: {
   readonly column: TableColumn
   readonly width: number
   readonly actions: HeaderActions
+  readonly children?: ReactNode
 }) {
   const { id, title, index, first } = column
   const { sort, setSort } = actions
@@ -69,6 +89,7 @@ function Header({
       data-numeric={column.isNumeric || undefined}
       aria-sort={direction === undefined ? undefined : isAscending ? 'ascending' : 'descending'}
     >
+      {children}
       {index === undefined ? (
         <span className={styles['title']}>{title}</span>
       ) : (

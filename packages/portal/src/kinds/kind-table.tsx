@@ -1,4 +1,5 @@
 import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { BulkChip } from '../bulk/bulk-bar.tsx'
 import { useKeys } from '../frame/keys.ts'
 import { ShowQuery } from '../frame/show-query.tsx'
 import { TableNamespacesDocument, TablePageDocument } from '../gateway/documents.ts'
@@ -18,10 +19,12 @@ import { Grid } from './grid.tsx'
 import type { HeaderActions } from './header.tsx'
 import { InspectorPane } from './inspector-pane.tsx'
 import styles from './kind-table.module.css'
+import { usePicked } from './picked.ts'
+import { usePickedIds } from './picked-ids.ts'
+import { SelectionBar } from './selection-bar.tsx'
 import { EmptyTable, FailedTable, TableNotes } from './table-notes.tsx'
 import type { TableView } from './table-view.ts'
 import { headVariables, type ListArguments, useLiveRows } from './use-live-rows.ts'
-import { usePicked } from './use-picked.ts'
 
 /** The objects of a kind as a live table, with its filter, its columns and the inspector. */
 export function KindTable({
@@ -47,13 +50,14 @@ export function KindTable({
   const [draft, setDraft] = useState('')
   const [showsFacets, setShowsFacets] = useState(false)
   const [whyNoUsage, noteUsage] = useState<string>()
-  const [picked, pick] = usePicked(view, change)
   const tokens = useMemo(() => tokensOf(withTokens('', view.q ?? '')), [view.q])
   const columns = useColumns(kind, scope, view.cols, change)
   const list = useList(kind, scope, view, useDeferredValue(draft), columns.isWide)
   const { live, rows, isChanging } = useLiveRows(list.shown, kind.state !== 'UNCACHED')
   const widths = useColumnWidths(columns, isChanging ? undefined : live, rows)
   const allowed = useAllowedNamespaces(kind, scope)
+  const pickedIds = usePickedIds(view, change)
+  const picked = usePicked(pickedIds, list.shown, kind.state !== 'UNCACHED')
 
   useKeys([{ keys: 'f', does: words.table.focusFilter, run: () => field.current?.focus() }])
 
@@ -88,17 +92,7 @@ export function KindTable({
         </output>
         <div className={styles['tools']}>
           {tools}
-          {picked.size === 0 ? null : (
-            <button
-              type="button"
-              className={controls['quiet']}
-              onClick={() => {
-                pick(new Set())
-              }}
-            >
-              {words.table.picked(picked.size)}
-            </button>
-          )}
+          <BulkChip />
           <button
             type="button"
             className={controls['quiet']}
@@ -142,6 +136,7 @@ export function KindTable({
           }}
         />
       ) : null}
+      <SelectionBar kind={kind} picked={picked} count={rows.count} />
       <TableNotes
         problems={list.problems}
         rows={rows}
@@ -176,8 +171,9 @@ export function KindTable({
               actions={actions}
               noteUsage={noteUsage}
               selection={{
-                picked,
-                pick,
+                picked: picked.ids,
+                pick: picked.pick,
+                pickAll: picked.pickAll,
                 open: view.open,
                 inspect(id) {
                   change({ open: id }, false)

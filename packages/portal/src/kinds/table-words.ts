@@ -89,6 +89,19 @@ export const tableWords = {
     `row ${numbers.format(row)} of ${numbers.format(all)}`,
   newAbove: (rows: number): string => `↑ ${rows} new above`,
   picked: (rows: number): string => `${numbers.format(rows)} selected ×`,
+  pick: (name: string): string => `Select ${name}`,
+  pickAll: 'Select all',
+  pickNone: 'Select none',
+  selection: 'Selection',
+  pickingAll: 'Reading what there is…',
+  picksAll: (rows: number, most: number): string =>
+    rows > most
+      ? `Select the first ${numbers.format(most)} of ${numbers.format(rows)}`
+      : `Select all ${numbers.format(rows)}`,
+  pickFailed: (why: string): string => `They cannot be selected: ${why}`,
+  outside: (rows: number): string => `${numbers.format(rows)} not in this list`,
+  gone: (rows: number): string =>
+    `${numbers.format(rows)} ${rows === 1 ? 'is' : 'are'} gone and not selected any more`,
   facets: 'Facets',
   noFacets: 'No index of these objects has values to group by.',
   moreValues: (values: number): string => `${numbers.format(values)} more`,

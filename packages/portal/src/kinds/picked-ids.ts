@@ -2,21 +2,24 @@ import { useState } from 'react'
 import { useKept } from '../kept-view.ts'
 import type { TableView } from './table-view.ts'
 
-type Picked = ReadonlySet<string>
+/** Ids of objects, and a function that replaces them. */
+export type PickedIds = readonly [ids: Ids, pick: (ids: Ids) => void]
+
+type Ids = ReadonlySet<string>
 
 /** More make an address too long. */
 const mostInAddress = 50
 
 /** The rows that the user has picked. The address has them, unless they are many; Back brings back those, too. */
-export function usePicked(
+export function usePickedIds(
   { picked: text }: TableView,
   change: (changed: TableView, isStep: boolean) => void,
-): readonly [Picked, (picked: Picked) => void] {
-  const { entry, read, keep } = useKept<Picked>('picked')
-  const first = (): Picked => read() ?? new Set(text?.split(','))
+): PickedIds {
+  const { entry, read, keep } = useKept<Ids>('picked')
+  const first = (): Ids => read() ?? new Set(text?.split(','))
   const [shown, setShown] = useState(() => ({ entry, picked: first() }))
   if (shown.entry !== entry) setShown({ entry, picked: first() })
-  const pick = (picked: Picked): void => {
+  const pick = (picked: Ids): void => {
     keep(picked)
     setShown({ entry, picked })
     const isNamed = picked.size > 0 && picked.size <= mostInAddress

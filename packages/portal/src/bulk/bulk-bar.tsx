@@ -1,0 +1,108 @@
+import { Menu } from '@base-ui/react/menu'
+import { lazy, type RefObject, Suspense, useRef, useState } from 'react'
+import { type Action, bulkActionsOf } from '../actions/action-list.ts'
+import { useTakesWrites } from '../actions/writable.ts'
+import { useKeys } from '../frame/keys.ts'
+import type { Kind } from '../gateway/kinds.ts'
+import controls from '../look/controls.module.css'
+import { Icon } from '../look/icons.tsx'
+import overlay from '../look/overlay.module.css'
+import { words } from '../words.ts'
+import type { BulkTask } from './bulk-dialog.tsx'
+import { type BulkJob, useBulkJob, useBulkRun } from './bulk-jobs.ts'
+
+const say = words.bulk
+
+const BulkDialog = lazy(async () => {
+  const { BulkDialog: component } = await import('./bulk-dialog.tsx')
+  return { default: component }
+})
+
+/** What can be done with the selected objects of a table, as a menu. Nothing where the gateway takes no writes. */
+export function BulkMenu(props: { readonly kind: Kind; readonly ids: ReadonlySet<string> }) {
+  return useTakesWrites() ? <WritableMenu {...props} /> : null
+}
+
+function WritableMenu({
+  kind: { kind, group, title },
+  ids,
+}: {
+  readonly kind: Kind
+  readonly ids: ReadonlySet<string>
+}) {
+  const trigger = useRef<HTMLButtonElement>(null)
+  const [isOpen, setOpen] = useState(false)
+  const [task, setTask] = useState<BulkTask>()
+  const isBusy = useBulkJob() !== undefined
+  useKeys([{ keys: 'A', does: say.key, run: () => setOpen(true) }])
+  const choose = (action: Action): void => setTask({ action, kindTitle: title, ids: [...ids] })
+  return (
+    <>
+      <Menu.Root open={isOpen} onOpenChange={setOpen}>
+        <Menu.Trigger ref={trigger} className={controls['button']} data-kind="main">
+          {say.title}
+          <Icon name="chevron" />
+        </Menu.Trigger>
+        <Menu.Portal className="informerql">
+          <Menu.Positioner align="start" sideOffset={4} className={overlay['positioner']}>
+            <Menu.Popup className={overlay['popup']}>
+              {isBusy ? <p className={overlay['label']}>{say.oneAtATime}</p> : null}
+              {bulkActionsOf({ kind, apiVersion: group === '' ? 'v1' : `${group}/v1` }).map(
+                (action) => (
+                  <Menu.Item
+                    key={action.name}
+                    className={overlay['item']}
+                    disabled={isBusy}
+                    onClick={() => choose(action)}
+                  >
+                    {words.actions.of[action.name].label}…
+                  </Menu.Item>
+                ),
+              )}
+            </Menu.Popup>
+          </Menu.Positioner>
+        </Menu.Portal>
+      </Menu.Root>
+      <Shown of={task} close={() => setTask(undefined)} finalFocus={trigger} />
+    </>
+  )
+}
+
+/** The writes to many objects that go on or have ended, as a button that shows them. */
+export function BulkChip() {
+  const job = useBulkJob()
+  return job === undefined ? null : <JobChip job={job} />
+}
+
+function JobChip({ job }: { readonly job: BulkJob }) {
+  const trigger = useRef<HTMLButtonElement>(null)
+  const [isShown, show] = useState(false)
+  const { counts, outcomes } = useBulkRun(job.run, true)
+  const { label } = words.actions.of[job.action.name]
+  return (
+    <>
+      <button ref={trigger} type="button" className={controls['button']} onClick={() => show(true)}>
+        {say.chip(label, counts.done, outcomes.size)}
+        {counts.failed === 0 ? null : say.chipFailed(counts.failed)}
+      </button>
+      <Shown of={isShown ? job : undefined} close={() => show(false)} finalFocus={trigger} />
+    </>
+  )
+}
+
+function Shown({
+  of,
+  close,
+  finalFocus,
+}: {
+  readonly of: BulkTask | BulkJob | undefined
+  readonly close: () => void
+  readonly finalFocus: RefObject<HTMLElement | null>
+}) {
+  if (of === undefined) return null
+  return (
+    <Suspense fallback={null}>
+      <BulkDialog of={of} onClose={close} finalFocus={finalFocus} />
+    </Suspense>
+  )
+}

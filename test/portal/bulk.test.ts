@@ -1,0 +1,317 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeInBrowser } from '../support/browser.ts'
+import { openPage, type PortalPage, type ServedPortal, servePortal } from './portal-page.ts'
+import { makePod, podsOf, rowOf } from './table-page.ts'
+
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+
+describeInBrowser('Bulk', (browser) => {
+  let portal: ServedPortal
+  beforeAll(async () => {
+    portal = await servePortal({ asksWho: true, allowWrites: true })
+  })
+  afterAll(() => portal[Symbol.asyncDispose]())
+
+  const open = (path: string, more = {}): Promise<PortalPage> =>
+    openPage(browser(), portal, { path, viewer: 'ann', ...more })
+
+  it('restarts the selected workloads, after one dry run with its consequences', async () => {
+    await using opened = await open('/kinds/deployments.apps?ns=storefront')
+    const { page } = opened
+    const boxes = page.getByRole('grid').getByRole('checkbox', { name: /^Select (?!all|none)/ })
+    await boxes.nth(1).waitFor()
+    const names = await page.locator('[data-index] [data-column="name"]').allTextContents()
+    await boxes.nth(0).check()
+    await boxes.nth(1).check()
+    await page.getByRole('button', { name: '2 selected ×' }).waitFor()
+    const dialog = await chosen(page, 'Restart…')
+    await dialog.getByRole('heading', { name: 'Restart: 2 Deployments' }).waitFor()
+    await dialog.getByText('All 2 objects would change.').waitFor()
+    const table = dialog.getByRole('table', { name: 'The objects' })
+    for (const name of names.slice(0, 2)) {
+      await table
+        .getByRole('row')
+        .filter({ hasText: name })
+        .getByText(/restartedAt/)
+        .waitFor()
+    }
+    await opened.audit()
+    await dialog.getByRole('button', { name: 'Restart 2' }).click()
+    await dialog.getByText('2 objects done.').waitFor()
+    await opened.audit()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const { data } = await portal
+      .gateway()
+      .as('ann-token')
+      .query('{ deployments(namespace: "storefront") { nodes { name json } } }')
+    const restarted = data?.deployments.nodes
+      .filter(({ json }: Restarted) => JSON.stringify(json).includes('restartedAt'))
+      .map(({ name }: Restarted) => name)
+    expect(restarted.toSorted()).toEqual(names.slice(0, 2).toSorted())
+  })
+
+  it('says what is used before it deletes, asks for the number, and leaves out what is refused', async () => {
+    for (const name of ['plain', 'used', 'held']) make(portal, `gone-${name}`)
+    portal.cluster.storage.create(podsOf, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { namespace: 'default', name: 'user' },
+      spec: {
+        containers: [{ name: 'main', image: 'example/main:1' }],
+        volumes: [{ name: 'v', configMap: { name: 'gone-used' } }],
+      },
+      status: { phase: 'Running' },
+    })
+    await using opened = await open('/kinds/configmaps?q=gone-*')
+    const { page } = opened
+    await rowOf(page, 'gone-used').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    await page.getByRole('button', { name: '3 selected ×' }).waitFor()
+    refuseOnce(portal, 'delete', 'gone-held')
+    const dialog = await chosen(page, 'Delete…')
+    await dialog.getByText('1 is used by others, which may fail without it.').waitFor()
+    await dialog.getByText('1 object uses it: Pod user').waitFor()
+    await dialog.getByText('2 of 3 objects would change.').waitFor()
+    await dialog.getByText('1 is refused and left out.').waitFor()
+    await dialog.getByText(/no deletion on Fridays/).waitFor()
+    const confirm = dialog.getByRole('button', { name: 'Delete 2' })
+    expect(await confirm.isDisabled()).toBe(true)
+    await opened.audit()
+    await dialog.getByRole('textbox', { name: 'Type 2 to confirm' }).fill('2')
+    await confirm.click()
+    await dialog.getByText('2 objects done.').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    // What is deleted is not selected any more, and the page says so.
+    await page.getByText('2 are gone and not selected any more').waitFor()
+    await page.getByRole('button', { name: '1 selected ×' }).waitFor()
+    await rowOf(page, 'gone-held').waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
+  it('retries those that failed', async () => {
+    for (const name of ['one', 'two', 'three']) make(portal, `retried-${name}`)
+    await using opened = await open('/kinds/configmaps?q=retried-*')
+    const { page } = opened
+    await rowOf(page, 'retried-one').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    const dialog = await chosen(page, 'Set a label…')
+    await dialog.getByLabel('Key').fill('team')
+    await dialog.getByRole('textbox', { name: 'Value' }).fill('blue')
+    await dialog.getByRole('button', { name: 'See what changes' }).click()
+    await dialog.getByText('All 3 objects would change.').waitFor()
+    await dialog.getByText('metadata.labels.team: – → blue').first().waitFor()
+    refuseOnce(portal, 'patch', 'retried-two')
+    await dialog.getByRole('button', { name: 'Set a label 3' }).click()
+    await dialog.getByText('2 objects done.').waitFor()
+    await dialog.getByText('1 failed.').waitFor()
+    await opened.audit()
+    await dialog.getByRole('button', { name: 'Retry the 1 that failed' }).click()
+    await dialog.getByText('3 objects done.').waitFor()
+    expect(await labelled(portal, 'team=blue')).toBe(3)
+  })
+
+  it('keeps the selection while the user scrolls and filters, and says what has gone', async () => {
+    for (const name of ['kept-a', 'kept-b', 'kept-c']) makePod(portal, name)
+    await using opened = await open('/kinds/pods?q=kept-*')
+    const { page } = opened
+    for (const name of ['kept-a', 'kept-b', 'kept-c']) {
+      await rowOf(page, name).getByRole('checkbox').check()
+    }
+    const field = page.getByRole('combobox', { name: 'Filter' })
+    await page.getByRole('button', { name: 'Clear', exact: true }).click()
+    await field.fill('name:kept-b,kept-c')
+    await page.keyboard.press('Enter')
+    await page.getByText('1 not in this list').waitFor()
+    await page.getByRole('button', { name: '3 selected ×' }).waitFor()
+    const grid = page.getByRole('grid')
+    await grid.evaluate((element) => element.scrollTo({ top: 1_000_000 }))
+    await grid.evaluate((element) => element.scrollTo({ top: 0 }))
+    await page.getByRole('button', { name: '3 selected ×' }).waitFor()
+    for (const name of ['kept-a', 'kept-b']) {
+      portal.cluster.storage.delete(podsOf, 'default', name)
+    }
+    await page.getByText('2 are gone and not selected any more').waitFor()
+    await page.getByRole('button', { name: '1 selected ×' }).waitFor()
+    expect(await page.getByText('not in this list').count()).toBe(0)
+    await opened.audit()
+  })
+
+  it('is by keyboard alone, and tells those who may not that they are refused', async () => {
+    await using opened = await openPage(browser(), portal, {
+      path: '/kinds/deployments.apps?ns=payments',
+      viewer: 'ben',
+    })
+    const { page } = opened
+    await page.locator('[data-index]').nth(1).waitFor()
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('Control+a')
+    await page.getByRole('button', { name: /selected ×$/ }).waitFor()
+    await page.getByRole('button', { name: 'Actions', exact: true }).waitFor()
+    await page.keyboard.press('A')
+    await page.getByRole('menuitem', { name: 'Restart…' }).waitFor()
+    await page.keyboard.type('Re')
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(/^0 of \d+ objects would change\.$/).waitFor()
+    await dialog.getByText(/(is|are) refused and left out\./).waitFor()
+    expect(await dialog.getByRole('button', { name: 'Restart 0' }).isDisabled()).toBe(true)
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    expect(opened.problems).toEqual([])
+  })
+
+  it('is whole at 390 pixels', async () => {
+    await using opened = await open('/kinds/nodes', { width: 390, height: 800 })
+    const { page } = opened
+    await page.locator('[data-index]').nth(2).waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    const dialog = await chosen(page, 'Cordon…')
+    await dialog.getByText(/objects would change\.$/).waitFor()
+    const { x, width } = (await dialog.boundingBox()) ?? { x: -1, width: 0 }
+    expect(x).toBeGreaterThanOrEqual(0)
+    expect(x + width).toBeLessThanOrEqual(390)
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+    expect(wide).toBeLessThanOrEqual(390)
+    await opened.audit()
+  })
+})
+
+describeInBrowser('Bulk of many', (browser) => {
+  it('labels 1,000 objects, goes on while its dialog is closed, and takes no more than the page bears', async () => {
+    await using portal = await servePortal({
+      pods: 20,
+      allowWrites: true,
+      further: { writes: { writesPerMinute: 100_000 } },
+    })
+    for (let at = 0; at < 1_000; at++) make(portal, `many-${String(at).padStart(4, '0')}`)
+    await using opened = await openPage(browser(), portal, { path: '/kinds/configmaps?q=many-*' })
+    const { page } = opened
+    await rowOf(page, 'many-0000').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    await page.getByRole('button', { name: '1,000 selected ×' }).waitFor()
+    const dialog = await chosen(page, 'Set a label…')
+    await dialog.getByLabel('Key').fill('wave')
+    await dialog.getByRole('textbox', { name: 'Value' }).fill('1')
+    await dialog.getByRole('button', { name: 'See what changes' }).click()
+    await dialog.getByRole('progressbar').waitFor()
+    await dialog.getByText('All 1,000 objects would change.').waitFor()
+    // Only what is in view is drawn.
+    expect(await dialog.getByRole('row').count()).toBeLessThan(40)
+    await dialog.getByRole('button', { name: 'Set a label 1,000' }).click()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await page.getByRole('button', { name: /^Set a label: [\d,]+ of 1,000$/ }).click()
+    await dialog.getByText('1,000 objects done.').waitFor()
+    await opened.audit()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    expect(await labelled(portal, 'wave=1')).toBe(1_000)
+  })
+
+  it('waits for its turn where the gateway takes no more writes, says so, and can be stopped', async () => {
+    await using portal = await servePortal({
+      pods: 20,
+      allowWrites: true,
+      further: { writes: { writesPerMinute: 120 } },
+    })
+    for (let at = 0; at < 200; at++) make(portal, `slow-${String(at).padStart(3, '0')}`)
+    await using opened = await openPage(browser(), portal, { path: '/kinds/configmaps?q=slow-*' })
+    const { page } = opened
+    await rowOf(page, 'slow-000').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    const dialog = await chosen(page, 'Delete…')
+    await dialog.getByText(/^The gateway takes 120 writes a minute from one user/).waitFor()
+    await opened.audit()
+    await dialog.getByRole('button', { name: 'Stop, and take those that are tried' }).click()
+    const said = dialog.getByText(/^1[2-9]\d of 200 objects would change\.$/)
+    await said.waitFor()
+    const tried = /^\d+/.exec((await said.textContent()) ?? '')?.[0] ?? ''
+    await dialog.getByText(`${200 - Number(tried)} are not tried and left out.`).waitFor()
+    // Nothing was refused: what the gateway does not take yet waits.
+    expect(await dialog.getByText('refused and left out').count()).toBe(0)
+    await dialog.getByRole('textbox', { name: `Type ${tried} to confirm` }).fill(tried)
+    await dialog.getByRole('button', { name: `Delete ${tried}` }).click()
+    await dialog.getByText(/^[1-9]\d* of \d+ objects done$/).waitFor()
+    await dialog.getByRole('button', { name: 'Stop', exact: true }).click()
+    await dialog.getByText('It was stopped.').waitFor()
+    await dialog.getByRole('button', { name: /^Go on with \d+$/ }).waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
+  it('stops when the gateway is gone, and goes on when it is back', async () => {
+    await using portal = await servePortal({
+      pods: 20,
+      allowWrites: true,
+      further: { writes: { writesPerMinute: 400 } },
+    })
+    for (let at = 0; at < 300; at++) make(portal, `cut-${String(at).padStart(3, '0')}`)
+    await using opened = await openPage(browser(), portal, { path: '/kinds/configmaps?q=cut-*' })
+    const { page } = opened
+    await rowOf(page, 'cut-000').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    const dialog = await chosen(page, 'Delete…')
+    await dialog.getByText('All 300 objects would change.').waitFor()
+    await dialog.getByRole('textbox', { name: 'Type 300 to confirm' }).fill('300')
+    await dialog.getByRole('button', { name: 'Delete 300' }).click()
+    await dialog.getByText(/^\d+ of 300 objects done$/).waitFor()
+    await portal.stop()
+    await dialog.getByText(/^The gateway does not answer, so it was stopped\./).waitFor()
+    await portal.start()
+    await page.getByText('Live', { exact: true }).waitFor()
+    await dialog.getByRole('button', { name: /^Go on with \d+$/ }).click()
+    await expect
+      .poll(
+        async () =>
+          (
+            await portal
+              .gateway()
+              .query('{ configMaps(where: { name: { startsWith: "cut-" } }) { totalCount } }')
+          ).data?.configMaps.totalCount,
+      )
+      .toBe(0)
+    await dialog.getByRole('status').waitFor()
+  })
+})
+
+interface Restarted {
+  readonly name: string
+  readonly json: unknown
+}
+
+/** Chooses an action of the selection: its dialog. */
+async function chosen(page: Page, name: string): Promise<Locator> {
+  const bar = page.getByRole('region', { name: 'Selection' })
+  await bar.getByRole('button', { name: 'Actions' }).click()
+  await page.getByRole('menuitem', { name, exact: true }).click()
+  return page.getByRole('dialog')
+}
+
+function make({ cluster }: Pick<ServedPortal, 'cluster'>, name: string): void {
+  cluster.storage.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'default', name },
+    data: { colour: 'blue' },
+  })
+}
+
+/** The next write of an object is refused. */
+function refuseOnce({ cluster }: ServedPortal, verb: 'delete' | 'patch', name: string): void {
+  const message =
+    'admission webhook "fridays.example.com" denied the request: no deletion on Fridays'
+  const fault = { type: 'status', code: 403, reason: 'Forbidden', message } as const
+  cluster.faults.inject({
+    match: { verb, path: `/api/v1/namespaces/default/configmaps/${name}` },
+    fault,
+  })
+}
+
+async function labelled(
+  { gateway }: Pick<ServedPortal, 'gateway'>,
+  labelSelector: string,
+): Promise<number> {
+  const { data } = await gateway()
+    .as('ann-token')
+    .query(`{ configMaps(labelSelector: "${labelSelector}") { totalCount } }`)
+  return data?.configMaps.totalCount
+}
