@@ -64,6 +64,18 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
       },
     },
     {
+      name: 'bulk',
+      path: '/kinds/deployments.apps?ns=payments,storefront',
+      async show(page) {
+        await page.locator('[data-index]').nth(2).waitFor()
+        await page.getByRole('checkbox', { name: 'Select all' }).click()
+        const bar = page.getByRole('region', { name: 'Selection' })
+        await bar.getByRole('button', { name: 'Actions' }).click()
+        await page.getByRole('menuitem', { name: 'Restart…' }).click()
+        await page.getByText(/^All \d+ objects would change\.$/).waitFor()
+      },
+    },
+    {
       name: 'object',
       path: `/objects/${worker}`,
       show: (page) => page.getByRole('tab', { name: 'Summary' }).waitFor(),

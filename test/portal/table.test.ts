@@ -288,7 +288,9 @@ describeInBrowser('A table of the portal', (browser) => {
   it('opens its query in GraphiQL', async () => {
     await using opened = await open('/kinds/pods?q=phase:Running')
     const { page } = opened
-    const href = await page.getByRole('link', { name: 'Show the query' }).getAttribute('href')
+    await page.getByRole('button', { name: 'More', exact: true }).click()
+    const item = page.getByRole('menuitem', { name: 'Show the query' })
+    const href = await item.getAttribute('href')
     const { pathname, searchParams } = new URL(href ?? '', page.url())
     expect(pathname).toBe('/graphql')
     expect(searchParams.get('query')).toContain('objectListPage')

@@ -5,6 +5,7 @@ import { actionWords } from './actions/action-words.ts'
 import { bulkWords } from './bulk/bulk-words.ts'
 import { deliveryWords } from './delivery/delivery-words.ts'
 import { editWords } from './edit/edit-words.ts'
+import { exportWords } from './export/export-words.ts'
 import { filterWords, tableWords } from './kinds/table-words.ts'
 
 const health = {
@@ -39,6 +40,7 @@ export const words = {
   certificates: certificateWords,
   object: objectWords,
   bulk: bulkWords,
+  export: exportWords,
   frame: {
     product: 'informerql',
     productTitle: 'informerql: to the overview',
@@ -401,6 +403,7 @@ export const words = {
     more: (clusters: string, others: number): string => `${clusters} and ${others} more`,
   },
   showQuery: 'Show the query',
+  viewMenu: { title: 'More', copyGraphQL: 'Copy as GraphQL', variables: 'Variables' },
   actions: actionWords,
   edit: editWords,
   delivery: deliveryWords,

@@ -18,7 +18,7 @@ import {
   rolloutOf,
   type Workload,
 } from './revisions.ts'
-import { ShowQuery } from '../frame/show-query.tsx'
+import { ViewMenu } from '../frame/view-menu.tsx'
 
 const ObjectGraph = lazy(async () => {
   const { ObjectGraph: component } = await import('../graph/object-graph.tsx')
@@ -85,8 +85,8 @@ function LiveApplication({ workload }: { readonly workload: Workload }) {
           <Age since={creationTimestamp} /> ·{' '}
           <Link to="/objects/$id" params={{ id }}>
             {text.openObject}
-          </Link>{' '}
-          · <ShowQuery document={ApplicationDocument} variables={{ id }} />
+          </Link>
+          <ViewMenu document={ApplicationDocument} variables={{ id }} />
         </p>
       </header>
       <div className={styles['columns']}>

@@ -9,7 +9,7 @@ import { Health, severityOf } from '../look/health.tsx'
 import { clustersOf, hasSeveralClusters, useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import styles from './applications.module.css'
-import { ShowQuery } from '../frame/show-query.tsx'
+import { ViewMenu } from '../frame/view-menu.tsx'
 
 const text = words.application
 
@@ -53,7 +53,7 @@ export function Applications() {
     <section className={styles['applications']} aria-busy={isLoading}>
       <h1>{words.frame.applications}</h1>
       <p className={styles['dim']}>
-        <ShowQuery document={ApplicationsDocument} variables={deployments} />
+        <ViewMenu document={ApplicationsDocument} variables={deployments} />
       </p>
       {[...failures].map((message) => (
         <p key={message} role="alert">

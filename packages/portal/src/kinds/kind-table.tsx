@@ -1,8 +1,8 @@
 import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { BulkChip } from '../bulk/bulk-bar.tsx'
 import { useKeys } from '../frame/keys.ts'
-import { ShowQuery } from '../frame/show-query.tsx'
-import { TableNamespacesDocument, TablePageDocument } from '../gateway/documents.ts'
+import { TableMenu } from '../export/table-menu.tsx'
+import { TableNamespacesDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
 import type { Kind } from '../gateway/kinds.ts'
 import { rightsMs } from '../gateway/viewer.ts'
@@ -24,7 +24,7 @@ import { usePickedIds } from './picked-ids.ts'
 import { SelectionBar } from './selection-bar.tsx'
 import { EmptyTable, FailedTable, TableNotes } from './table-notes.tsx'
 import type { TableView } from './table-view.ts'
-import { headVariables, type ListArguments, useLiveRows } from './use-live-rows.ts'
+import { type ListArguments, useLiveRows } from './use-live-rows.ts'
 
 /** The objects of a kind as a live table, with its filter, its columns and the inspector. */
 export function KindTable({
@@ -104,10 +104,18 @@ export function KindTable({
             {words.table.facets}
           </button>
           <ColumnPicker columns={columns} />
-          <ShowQuery
-            className={controls['quiet']}
-            document={TablePageDocument}
-            variables={headVariables(list.shown)}
+          <TableMenu
+            kind={kind}
+            scope={scope}
+            source={{
+              resource: kind.path,
+              list: list.shown,
+              columns: columns.shown,
+              picked: picked.ids,
+            }}
+            tokens={tokens}
+            sort={view.sort}
+            count={rows.count}
           />
         </div>
       </header>

@@ -142,8 +142,8 @@ function follow(
   }
 }
 
-/** The ids of the objects that a table lists, in its order. */
-async function idsOf(
+/** The ids of the objects that a table lists, in its order: the first {@link mostPicked}. */
+export async function idsOf(
   gateway: Gateway,
   { columns: _columns, wide: _wide, ...list }: ListArguments,
   signal: AbortSignal,

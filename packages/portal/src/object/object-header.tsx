@@ -17,7 +17,7 @@ import { troubleOf } from './container-state.ts'
 import { numberAt, textAt, textsAt } from './json.ts'
 import type { LiveObject, SeenObject } from './live-object.ts'
 import styles from './object-header.module.css'
-import { ShowQuery } from '../frame/show-query.tsx'
+import { ViewMenu } from '../frame/view-menu.tsx'
 import { FollowObjectDocument } from '../gateway/documents.ts'
 
 /** The name of an object, where it belongs, how it is and why, and what has become of it. */
@@ -79,7 +79,7 @@ export function ObjectHeader({
           {words.object.age} <Age since={creationTimestamp} />
         </span>
         <PlaceLink to={{ compare: id }}>{words.object.compare}</PlaceLink>
-        <ShowQuery document={FollowObjectDocument} variables={{ id: object.id }} />
+        <ViewMenu document={FollowObjectDocument} variables={{ id: object.id }} />
       </div>
       <ManagedBy object={object} />
       <State object={object} live={live} />

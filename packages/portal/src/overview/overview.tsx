@@ -9,7 +9,7 @@ import { Capacity } from './capacity.tsx'
 import { Clusters } from './clusters.tsx'
 import { HealthByKind } from './health-by-kind.tsx'
 import { LatestChanges } from './latest-changes.tsx'
-import { ShowQuery } from '../frame/show-query.tsx'
+import { ViewMenu } from '../frame/view-menu.tsx'
 import { ProblemsDocument } from '../gateway/documents.ts'
 import styles from './overview.module.css'
 import { Warnings } from './warnings.tsx'
@@ -28,7 +28,7 @@ export function Overview() {
     <div className={styles['overview']}>
       <h1>{said.title}</h1>
       <p className={styles['limited']}>
-        <ShowQuery
+        <ViewMenu
           document={ProblemsDocument}
           variables={problemVariables(scope, {}, mostProblems)}
         />

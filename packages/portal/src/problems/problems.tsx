@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ShowQuery } from '../frame/show-query.tsx'
+import { ViewMenu } from '../frame/view-menu.tsx'
 import { useViewTitle } from '../frame/view-title.ts'
 import { ProblemsDocument } from '../gateway/documents.ts'
 import { useKept } from '../kept-view.ts'
@@ -45,7 +45,7 @@ export function Problems() {
           {totalCount?.toLocaleString()}
         </output>
         <span className={styles['tools']}>
-          <ShowQuery
+          <ViewMenu
             document={ProblemsDocument}
             variables={problemVariables(scope, { severity, type }, first)}
           />

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { ShowQuery } from '../frame/show-query.tsx'
+import { ViewMenu } from '../frame/view-menu.tsx'
 import { useViewTitle } from '../frame/view-title.ts'
 import { FollowChangesDocument } from '../gateway/documents.ts'
 import { clustersOf, useScope } from '../scope.ts'
@@ -57,7 +57,7 @@ export function ChangesPage() {
             }}
           />
         ))}
-        <ShowQuery document={FollowChangesDocument} variables={of} />
+        <ViewMenu document={FollowChangesDocument} variables={of} />
       </form>
       <Timeline of={of} />
     </section>

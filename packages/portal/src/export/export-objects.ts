@@ -1,0 +1,116 @@
+import { textOfCell } from '../kinds/cells.tsx'
+import type { TableColumn } from '../kinds/columns.ts'
+import {
+  ExportedNamesDocument,
+  ExportedObjectsDocument,
+  ExportedRowsDocument,
+  type TableRowFragment as TableRow,
+  type TypedDocumentString,
+} from '../gateway/documents.ts'
+import { type Gateway, GatewayError } from '../gateway/gateway.ts'
+import type { NamedObject } from './kubectl.ts'
+
+export type ExportForm = 'csv' | 'yaml' | 'json'
+
+export interface ExportOptions {
+  readonly gateway: Gateway
+  readonly ids: readonly string[]
+  readonly signal: AbortSignal
+  /** The number of objects that are read. */
+  readonly told: (read: number) => void
+}
+
+/** A text with objects. */
+export interface Exported {
+  readonly text: string
+  /** How many objects it has. Others are gone meanwhile. */
+  readonly objects: number
+}
+
+/** The most objects of one question. */
+const mostAsked = 100
+
+/** Objects as `kubectl get -o yaml` and `-o json` write them: documents, and a List. */
+export async function exportObjects(
+  form: 'yaml' | 'json',
+  options: ExportOptions,
+): Promise<Exported> {
+  const found = await read(options, ExportedObjectsDocument, {})
+  const objects = found.map(({ json }) => json)
+  if (form === 'json') {
+    const list = { apiVersion: 'v1', kind: 'List', items: objects }
+    return { text: `${JSON.stringify(list, undefined, 2)}\n`, objects: objects.length }
+  }
+  const { yamlOf } = await import('../object/yaml-text.ts')
+  return { text: objects.map(yamlOf).join('---\n'), objects: objects.length }
+}
+
+/** The cells of rows, by the columns that are shown (RFC 4180). Times are whole, as ages of yesterday say nothing. */
+export async function exportRows(
+  {
+    columns,
+    hasColumns,
+    wide,
+  }: { columns: readonly TableColumn[]; hasColumns: boolean; wide: boolean },
+  options: ExportOptions,
+): Promise<Exported> {
+  const rows = await read(options, ExportedRowsDocument, { columns: hasColumns, wide })
+  const lines = [
+    columns.map(({ title }) => title),
+    ...rows.map((row) => columns.map((column) => cellText(row, column))),
+  ]
+  const text = lines.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')
+  return { text, objects: rows.length }
+}
+
+/** The names of objects. */
+export async function namesOf(options: ExportOptions): Promise<readonly NamedObject[]> {
+  return await read(options, ExportedNamesDocument, {})
+}
+
+/** Reads objects, some at a time, and fewer where they cost too much. Those that are gone are left out. */
+async function read<One, Variables>(
+  { gateway, ids, signal, told }: ExportOptions,
+  document: TypedDocumentString<
+    { readonly objects: readonly (One | null)[] | null },
+    Variables & { readonly ids: string | number | readonly (string | number)[] }
+  >,
+  variables: object,
+): Promise<readonly One[]> {
+  const found: One[] = []
+  let size = mostAsked
+  for (let at = 0; at < ids.length;) {
+    const asked = { ...variables, ids: ids.slice(at, at + size) } as never
+    try {
+      const { data, errors } = await gateway.ask(document, asked, signal)
+      if (data.objects === null) throw new GatewayError(errors)
+      found.push(...data.objects.filter((one) => one !== null))
+    } catch (error) {
+      const isTooMuch = error instanceof GatewayError && error.code === 'QUERY_TOO_COSTLY'
+      if (!isTooMuch || size === 1) throw error
+      size = Math.ceil(size / 2)
+      continue
+    }
+    at += size
+    told(Math.min(at, ids.length))
+  }
+  return found
+}
+
+function cellText(row: TableRow, column: TableColumn): string {
+  if (column.id === 'age') return row.creationTimestamp ?? ''
+  const cell = row.printerColumns?.find(({ name }) => name === column.id)
+  if (cell !== undefined && cell.since !== null) {
+    return cell.value === null || cell.value === ''
+      ? cell.since
+      : `${String(cell.value)} (${cell.since})`
+  }
+  return textOfCell(row, column)
+}
+
+/** A cell of CSV. A text that a spreadsheet would take for a formula gets an apostrophe before it. */
+function csvCell(text: string): string {
+  const isFormula = /^[=+\-@\t\r]/.test(text) && !/^[-+]?[\d.]+$/.test(text)
+  const safe = isFormula ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

@@ -1,0 +1,89 @@
+import { useEffect, useState } from 'react'
+import type { TableColumn } from '../kinds/columns.ts'
+import { idsOf, mostPicked } from '../kinds/picked.ts'
+import type { ListArguments } from '../kinds/use-live-rows.ts'
+import { useGateway } from '../gateway/gateway.ts'
+import { words } from '../words.ts'
+import { type Exported, type ExportForm, exportObjects, exportRows } from './export-objects.ts'
+
+const say = words.export
+
+/** What is exported: the selection, or all that the table lists. */
+export interface ExportSource {
+  /** `pods`: the file has its name. */
+  readonly resource: string
+  readonly list: ListArguments
+  readonly columns: readonly TableColumn[]
+  /** Empty: all that the table lists. */
+  readonly picked: ReadonlySet<string>
+}
+
+/** An export that goes on, or what has become of the last one. */
+export interface Exporting {
+  readonly begin: (form: ExportForm) => void
+  /** Ends it, or forgets what is said. */
+  readonly dismiss: () => void
+  readonly isRunning: boolean
+  readonly says: string | undefined
+}
+
+/** Writes the objects of a table into a file. */
+export function useExport({ resource, list, columns, picked }: ExportSource): Exporting {
+  const gateway = useGateway()
+  const [running, setRunning] = useState<AbortController>()
+  const [says, setSays] = useState<string>()
+  useEffect(() => () => running?.abort(), [running])
+
+  const run = async (form: ExportForm, { signal }: AbortController): Promise<string> => {
+    const ids = picked.size > 0 ? [...picked] : await idsOf(gateway, list, signal)
+    const told = (read: number): void => setSays(say.reading(read, ids.length))
+    const options = { gateway, ids, signal, told }
+    told(0)
+    const { columns: hasColumns, wide } = list
+    const exported: Exported =
+      form === 'csv'
+        ? await exportRows({ columns, hasColumns, wide }, options)
+        : await exportObjects(form, options)
+    save(exported.text, `${resource}.${form}`, types[form])
+    const gone = ids.length - exported.objects
+    return [
+      say.done(exported.objects),
+      ...(gone > 0 ? [say.gone(gone)] : []),
+      ...(picked.size === 0 && ids.length === mostPicked ? [say.cut(mostPicked)] : []),
+    ].join(' ')
+  }
+  return {
+    isRunning: running !== undefined,
+    says,
+    begin(form) {
+      const controller = new AbortController()
+      setRunning(controller)
+      void run(form, controller)
+        .catch((error: unknown) =>
+          controller.signal.aborted ? undefined : say.failed((error as Error).message),
+        )
+        .then(setSays)
+        .finally(() => setRunning(undefined))
+    },
+    dismiss() {
+      running?.abort()
+      setSays(undefined)
+    },
+  }
+}
+
+const types = {
+  csv: 'text/csv',
+  yaml: 'application/yaml',
+  json: 'application/json',
+} as const satisfies Readonly<Record<ExportForm, string>>
+
+/** Has the browser keep a text as a file. */
+function save(text: string, name: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url))
+}

@@ -1,0 +1,176 @@
+import { readFile } from 'node:fs/promises'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { definitionOf, definitionsPath, versionOf } from '../gateway/definitions.ts'
+import { describeInBrowser } from '../support/browser.ts'
+import { openPage, type PortalPage, type ServedPortal, servePortal } from './portal-page.ts'
+import { rowOf } from './table-page.ts'
+
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+
+describeInBrowser('Export', (browser) => {
+  let portal: ServedPortal
+  beforeAll(async () => {
+    portal = await servePortal({ pods: 40 })
+    for (let at = 0; at < 250; at++) make(portal, `exported-${String(at).padStart(3, '0')}`)
+  })
+  afterAll(() => portal[Symbol.asyncDispose]())
+
+  const open = async (path: string): Promise<PortalPage> => {
+    const opened = await openPage(browser(), portal, { path })
+    await opened.page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    return opened
+  }
+
+  it('writes all that the filter matches as CSV, with the columns that are shown', async () => {
+    await using opened = await open('/kinds/configmaps?q=exported-*')
+    const { page } = opened
+    await rowOf(page, 'exported-000').waitFor()
+    const { name, text } = await downloaded(page, 'Export 250 as CSV')
+    expect(name).toBe('configmaps.csv')
+    const lines = text.trimEnd().split('\r\n')
+    expect(lines[0]).toBe('Name,Namespace,Data,Age')
+    expect(lines).toHaveLength(251)
+    expect(lines[1]).toMatch(/^exported-000,default,1,\d{4}-\d\d-\d\dT/)
+    await page.getByText('250 exported.').waitFor()
+    await opened.audit()
+    await page.getByRole('button', { name: 'Dismiss' }).click()
+    await page.getByText('250 exported.').waitFor({ state: 'detached' })
+  })
+
+  it('writes a selection as YAML and as JSON, whole', async () => {
+    await using opened = await open('/kinds/configmaps?q=exported-*')
+    const { page } = opened
+    for (const name of ['exported-000', 'exported-002']) {
+      await rowOf(page, name).getByRole('checkbox').check()
+    }
+    const yaml = await downloaded(page, 'Export 2 selected as YAML')
+    const documents = parseAllDocuments(yaml.text).map((document) => document.toJSON())
+    expect(documents).toMatchObject([
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'exported-000' }, data },
+      { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'exported-002' }, data },
+    ])
+    const json = await downloaded(page, 'Export 2 selected as JSON')
+    expect(JSON.parse(json.text)).toMatchObject({ kind: 'List', items: documents })
+    expect(opened.problems).toEqual([])
+  })
+
+  it('keeps a spreadsheet from running what somebody has named', async () => {
+    const additionalPrinterColumns = [
+      { name: 'Note', type: 'string', jsonPath: '.spec.note' },
+      { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
+    ]
+    const properties = { note: { type: 'string' }, size: { type: 'integer' } }
+    const version = versionOf('v1', properties, { additionalPrinterColumns })
+    await post(portal, definitionsPath, definitionOf('Widget', 'stable.example.com', [version]))
+    await using opened = await open('/kinds/widgets.stable.example.com')
+    const { page } = opened
+    await page.getByText('There are no Widgets.').waitFor()
+    await post(portal, '/apis/stable.example.com/v1/namespaces/default/widgets', {
+      apiVersion: 'stable.example.com/v1',
+      kind: 'Widget',
+      metadata: { namespace: 'default', name: 'gear' },
+      spec: { note: '=HYPERLINK("https://evil.example","a, b")', size: -3 },
+    })
+    await rowOf(page, 'gear').waitFor()
+    const { text } = await downloaded(page, 'Export 1 as CSV')
+    expect(text).toContain(`"'=HYPERLINK(""https://evil.example"",""a, b"")"`)
+    expect(text).toContain(',-3,')
+    expect(opened.problems).toEqual([])
+  })
+
+  it.each([
+    {
+      path: '/kinds/pods?ns=payments,storefront&q=phase%3ARunning+label%3Aapp%3Dweb,api+-label%3Aold&sort=name',
+      says:
+        `kubectl get pods -n payments -l 'app in (web,api),!old' --field-selector status.phase=Running --sort-by .metadata.name\n` +
+        `kubectl get pods -n storefront -l 'app in (web,api),!old' --field-selector status.phase=Running --sort-by .metadata.name\n`,
+    },
+    {
+      path: '/kinds/deployments.apps?cluster=demo&q=web*+-label%3Atier%3Ddb&sort=-replicas',
+      says:
+        '# kubectl cannot do: web*\n# kubectl cannot do: order by -replicas\n' +
+        `kubectl --context demo get deployments.apps -A -l 'tier!=db'\n`,
+    },
+    { path: '/kinds/nodes', says: 'kubectl get nodes\n' },
+  ])('says the list as kubectl: $path', async ({ path, says }) => {
+    await using opened = await open(path)
+    const { page } = opened
+    expect(await copied(page, 'Copy as kubectl')).toBe(says)
+    expect(opened.problems).toEqual([])
+  })
+
+  it('says a selection as kubectl, and a view as GraphQL', async () => {
+    await using opened = await open('/kinds/configmaps?q=exported-*')
+    const { page } = opened
+    for (const name of ['exported-001', 'exported-003']) {
+      await rowOf(page, name).getByRole('checkbox').check()
+    }
+    expect(await copied(page, 'Copy as kubectl')).toBe(
+      'kubectl get configmaps -n default exported-001 exported-003\n',
+    )
+    await page.keyboard.press('Escape')
+    const query = await copied(page, 'Copy as GraphQL')
+    expect(query).toMatch(/^subscription TablePage/)
+    expect(query).toMatch(/^# Variables\n# \{$/m)
+    await page.keyboard.press('Escape')
+    await opened.audit()
+    await page.goto('/problems')
+    await page.getByRole('button', { name: 'More', exact: true }).waitFor()
+    expect(await copied(page, 'Copy as GraphQL')).toMatch(/^(query|subscription) Problems/)
+  })
+
+  it('says why it has failed', async () => {
+    await using opened = await openPage(browser(), portal, {
+      path: '/kinds/configmaps?q=exported-*',
+      expected: [/status of 503/],
+    })
+    const { page } = opened
+    await rowOf(page, 'exported-000').waitFor()
+    await page.route('**/graphql', (route) => route.fulfill({ status: 503, body: 'no' }))
+    await page.getByRole('button', { name: 'More', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Export 250 as YAML' }).click()
+    await page.getByText(/^The export has failed: The gateway cannot be reached/).waitFor()
+    expect(opened.problems).toEqual([])
+  })
+})
+
+const data = { colour: 'blue' }
+
+function make({ cluster }: Pick<ServedPortal, 'cluster'>, name: string): void {
+  cluster.storage.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'default', name },
+    data,
+  })
+}
+
+async function downloaded(
+  page: Page,
+  item: string,
+): Promise<{ readonly name: string; readonly text: string }> {
+  await page.getByRole('button', { name: 'More', exact: true }).click()
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('menuitem', { name: item, exact: true }).click(),
+  ])
+  return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') }
+}
+
+async function copied(page: Page, item: string): Promise<string> {
+  await page.getByRole('button', { name: 'More', exact: true }).click()
+  await page.getByRole('menuitem', { name: item }).click()
+  await page.getByRole('menuitem', { name: 'Copied' }).waitFor()
+  return await page.evaluate(() => navigator.clipboard.readText())
+}
+
+async function post({ cluster }: ServedPortal, path: string, body: object): Promise<void> {
+  const response = await fetch(new URL(path, cluster.url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`)
+}
