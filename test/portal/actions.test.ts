@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { definitionOf, definitionsPath, versionOf } from '../gateway/definitions.ts'
 import { describeInBrowser } from '../support/browser.ts'
 import {
   openPage,
@@ -211,6 +212,40 @@ describeInBrowser('Actions', (browser) => {
     expect(opened.problems).toEqual([])
   })
 
+  it('say when an Application puts back what they change', async () => {
+    const spec = { 'x-kubernetes-preserve-unknown-fields': true, type: 'object' }
+    const version = versionOf('v1alpha1', { syncPolicy: spec })
+    await post(portal, definitionsPath, definitionOf('Application', 'argoproj.io', [version]))
+    const applications = '/apis/argoproj.io/v1alpha1/namespaces/default/applications'
+    for (const [name, automated] of [
+      ['healing', { selfHeal: true }],
+      ['syncing', { prune: true }],
+    ] as const) {
+      const application = {
+        apiVersion: 'argoproj.io/v1alpha1',
+        kind: 'Application',
+        metadata: { namespace: 'default', name },
+        spec: { syncPolicy: { automated } },
+      }
+      await post(portal, applications, application)
+      const tracking = `${name}:/ConfigMap:default/by-${name}`
+      const annotations = { 'argocd.argoproj.io/tracking-id': tracking }
+      portal.cluster.storage.create(configMaps, configMap(`by-${name}`, { annotations }))
+    }
+    for (const [name, reversal] of [
+      ['healing', 'Argo CD makes it again at once.'],
+      ['syncing', 'Argo CD makes it again at its next sync.'],
+    ] as const) {
+      const id = await idOf(portal, 'configMaps', `where: { name: { eq: "by-${name}" } }`)
+      await using opened = await open(id)
+      const dialog = await chosen(opened.page, 'Delete…')
+      const consequences = dialog.getByRole('region', { name: 'Consequences' })
+      await consequences.getByRole('link', { name }).waitFor()
+      await consequences.getByText(reversal).waitFor()
+      await opened.audit()
+    }
+  })
+
   it('are shown with the reason to those who may not', async () => {
     const id = await idOf(portal, 'deployments', `namespace: "storefront", where: { ${isHealthy} }`)
     await using opened = await open(id, 'ben')
@@ -314,6 +349,15 @@ describeInBrowser('Actions', (browser) => {
     expect(await page.getByRole('button', { name: 'Actions', exact: true }).count()).toBe(0)
   })
 })
+
+async function post({ cluster }: ServedPortal, path: string, body: object): Promise<void> {
+  const response = await fetch(new URL(path, cluster.url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer ann-token' },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`)
+}
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 

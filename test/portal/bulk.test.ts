@@ -33,7 +33,7 @@ describeInBrowser('Bulk', (browser) => {
       await table
         .getByRole('row')
         .filter({ hasText: name })
-        .getByText(/restartedAt/)
+        .getByText(/^\d+ pods? (is|are) replaced$/)
         .waitFor()
     }
     await opened.audit()
@@ -110,6 +110,53 @@ describeInBrowser('Bulk', (browser) => {
     await dialog.getByRole('button', { name: 'Retry the 1 that failed' }).click()
     await dialog.getByText('3 objects done.').waitFor()
     expect(await labelled(portal, 'team=blue')).toBe(3)
+  })
+
+  it('fails while the cluster is cut, and is retried when it is back', async () => {
+    for (const name of ['one', 'two', 'three']) make(portal, `cut-off-${name}`)
+    await using opened = await open('/kinds/configmaps?q=cut-off-*')
+    const { page } = opened
+    await rowOf(page, 'cut-off-one').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    const dialog = await chosen(page, 'Set an annotation…')
+    await dialog.getByLabel('Key').fill('team')
+    await dialog.getByLabel('Value').fill('red')
+    await dialog.getByRole('button', { name: 'See what changes' }).click()
+    await dialog.getByText('All 3 objects would change.').waitFor()
+    portal.cluster.faults.inject({ fault: { type: 'refuse-connections', forMs: 4_000 } })
+    await dialog.getByRole('button', { name: 'Set an annotation 3' }).click()
+    await dialog.getByText('3 failed.').waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
+    await dialog.getByRole('button', { name: 'Retry the 3 that failed' }).click()
+    await dialog.getByText('3 objects done.').waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
+  it('writes no more once the gateway does not know the user any more', async () => {
+    for (let at = 0; at < 60; at++) make(portal, `unknown-${at}`)
+    await using opened = await open('/kinds/configmaps?q=unknown-*', {
+      isAlone: true,
+      expected: [/status of 401/],
+    })
+    const { page } = opened
+    await rowOf(page, 'unknown-0').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    const dialog = await chosen(page, 'Delete…')
+    await dialog.getByText('All 60 objects would change.').waitFor()
+    await dialog.getByRole('textbox', { name: 'Type 60 to confirm' }).fill('60')
+    let refused = 0
+    page.on('response', (response) => {
+      if (response.status() === 401) refused++
+    })
+    await page.evaluate(() => sessionStorage.setItem('informerql.token', 'ended'))
+    await dialog.getByRole('button', { name: 'Delete 60' }).click()
+    await page.getByRole('textbox', { name: /token/i }).waitFor()
+    const { data } = await portal
+      .gateway()
+      .as('ann-token')
+      .query('{ configMaps(where: { name: { startsWith: "unknown-" } }) { totalCount } }')
+    expect(data?.configMaps.totalCount).toBe(60)
+    expect(refused).toBeLessThan(12)
   })
 
   it('keeps the selection while the user scrolls and filters, and says what has gone', async () => {

@@ -28,6 +28,7 @@ export const consequenceWords = {
     PersistentVolume: 'Nothing leads to its data any more.',
     Node: 'Its pods are lost with it. Drain it first.',
   } as Readonly<Record<string, string>>,
+  emptyDir: 'The data in its emptyDir volumes is lost.',
   usedBy: (count: number): string =>
     `${counted(count, 'object uses', 'objects use')} it and may fail without it:`,
   moreUsers: (count: number): string => `and ${count.toLocaleString('en')} more`,

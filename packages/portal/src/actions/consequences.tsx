@@ -5,12 +5,12 @@ import {
 } from '../gateway/documents.ts'
 import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
 import { PlaceLink } from '../look/place-link.tsx'
-import { numberAt, valueAt } from '../object/json.ts'
+import { listAt, numberAt, valueAt } from '../object/json.ts'
 import { words } from '../words.ts'
 import { type ActionName, controllerOf } from './action-list.ts'
 import styles from './actions.module.css'
 import { type Deliverer, delivererOf, reversalOf } from './deliverer.ts'
-import type { ActionTarget } from './target.ts'
+import { type ActionTarget, builtInKind } from './target.ts'
 
 const say = words.actions.consequences
 
@@ -95,15 +95,17 @@ export function ConsequencesView({
 }) {
   const [error] = errors
   const ofKind = name === 'delete' ? say.ofKind[target.kind] : undefined
+  const emptyDir = losesData(name, target) ? say.emptyDir : undefined
   const isUsed = users !== undefined && users.totalCount > 0
   const isEmpty =
     !isPending &&
     !isUsed &&
-    [ofKind, deliverer, error, ...autoscalers].every((one) => one === undefined)
+    [ofKind, emptyDir, deliverer, error, ...autoscalers].every((one) => one === undefined)
   if (isEmpty) return null
   return (
     <section className={styles['consequences']} aria-label={say.title} aria-live="polite">
       {ofKind === undefined ? null : <p>{ofKind}</p>}
+      {emptyDir === undefined ? null : <p>{emptyDir}</p>}
       {isPending ? <p className={styles['dim']}>{say.asking}</p> : null}
       {error === undefined ? null : (
         <p>
@@ -123,6 +125,14 @@ export function ConsequencesView({
         <DelivererNote name={name} deliverer={deliverer} cluster={target.clusterName} />
       )}
     </section>
+  )
+}
+
+/** Whether a pod ends that keeps data in volumes which end with it. */
+function losesData(name: ActionName, target: ActionTarget): boolean {
+  if (builtInKind(target) !== 'Pod' || !['delete', 'evict'].includes(name)) return false
+  return listAt(target.json, 'spec', 'volumes').some(
+    (volume) => valueAt(volume, 'emptyDir') !== undefined,
   )
 }
 

@@ -13,6 +13,8 @@ export interface BulkObject extends Pick<
   'id' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'clusterName'
 > {
   readonly metadata: unknown
+  /** How many pods a workload should have. */
+  readonly replicas: number | undefined
   /** How many objects use what is deleted; `undefined`: that is not known. */
   readonly users: number | undefined
   /** Some of the users: `Pod web-0`. */
@@ -105,6 +107,7 @@ function bulkObject(held: Held, action: ActionName): BulkObject {
     name,
     clusterName,
     metadata,
+    replicas: 'replicas' in held ? (held.replicas ?? undefined) : undefined,
     users: isAsked ? usedBy?.totalCount : 0,
     namedUsers: isAsked
       ? (usedBy?.nodes ?? []).map(({ object }) => `${object.kind} ${object.name}`)

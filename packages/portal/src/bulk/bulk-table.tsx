@@ -66,7 +66,7 @@ export function BulkTable({
           const object = objects.get(id)
           const outcome = outcomes.get(id)
           if (object === undefined || outcome === undefined) return null
-          const what = whatOf(outcome, isDryRun)
+          const what = whatOf(name, object, outcome, isDryRun)
           const consequences = consequencesOf(name, object).join('; ')
           const isSame = outcome.state === 'done' && changesNothing(outcome.written)
           return (
@@ -106,7 +106,12 @@ export function changesNothing({ changes, warnings }: Written): boolean {
 }
 
 /** What happens to an object, in a line. */
-function whatOf(outcome: Outcome, isDryRun: boolean): string {
+function whatOf(
+  name: ActionName,
+  { replicas }: BulkObject,
+  outcome: Outcome,
+  isDryRun: boolean,
+): string {
   if (outcome.state === 'failed') {
     const [error] = outcome.errors
     return error === undefined ? '' : error.message
@@ -114,6 +119,8 @@ function whatOf(outcome: Outcome, isDryRun: boolean): string {
   if (outcome.state !== 'done') return ''
   const { changes, warnings } = outcome.written
   const [first] = changes
+  // What changes is an annotation of the pod template.
+  if (name === 'restart' && first !== undefined) return say.restarts(replicas)
   if (first === undefined) return warnings[0] ?? ''
   if (first.path === '' && first.after === null) return isDryRun ? say.dry.removed : ''
   const text = first.masked

@@ -60,6 +60,10 @@ export const bulkWords = {
       'The gateway does not answer, so it was stopped. What was on its way may have been done.',
     signedOut: 'The gateway does not know you any more, so it was stopped. Sign in, then go on.',
   },
+  restarts: (pods: number | undefined): string =>
+    pods === undefined
+      ? 'its pods are replaced'
+      : `${count(pods)} ${pods === 1 ? 'pod is' : 'pods are'} replaced`,
   users: (number: number): string => `${objects(number)} ${number === 1 ? 'uses' : 'use'} it`,
   usersUnknown: 'who uses it is not known',
   autoscaler: (name: string, bounds: readonly [number, number] | undefined): string =>

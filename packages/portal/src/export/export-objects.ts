@@ -101,9 +101,8 @@ function cellText(row: TableRow, column: TableColumn): string {
   if (column.id === 'age') return row.creationTimestamp ?? ''
   const cell = row.printerColumns?.find(({ name }) => name === column.id)
   if (cell !== undefined && cell.since !== null) {
-    return cell.value === null || cell.value === ''
-      ? cell.since
-      : `${String(cell.value)} (${cell.since})`
+    const text = typeof cell.value === 'string' ? cell.value : JSON.stringify(cell.value ?? '')
+    return text === '' || text === '""' ? cell.since : `${text} (${cell.since})`
   }
   return textOfCell(row, column)
 }
