@@ -242,6 +242,7 @@ describeInBrowser('Actions', (browser) => {
       const consequences = dialog.getByRole('region', { name: 'Consequences' })
       await consequences.getByRole('link', { name }).waitFor()
       await consequences.getByText(reversal).waitFor()
+      expect(await consequences.textContent()).toContain(`by the Application ${name}`)
       await opened.audit()
     }
   })
