@@ -232,6 +232,10 @@ describeInBrowser('Actions', (browser) => {
       const annotations = { 'argocd.argoproj.io/tracking-id': tracking }
       portal.cluster.storage.create(configMaps, configMap(`by-${name}`, { annotations }))
     }
+    const listed = '{ objectList(group: "argoproj.io", kind: "Application") { totalCount } }'
+    await expect
+      .poll(async () => (await portal.gateway().as('ann-token').query(listed)).data?.objectList)
+      .toMatchObject({ totalCount: 2 })
     for (const [name, reversal] of [
       ['healing', 'Argo CD makes it again at once.'],
       ['syncing', 'Argo CD makes it again at its next sync.'],
