@@ -114,7 +114,9 @@ describeInBrowser('Bulk', (browser) => {
 
   it('fails while the cluster is cut, and is retried when it is back', async () => {
     for (const name of ['one', 'two', 'three']) make(portal, `cut-off-${name}`)
-    await using opened = await open('/kinds/configmaps?q=cut-off-*')
+    await using opened = await open('/kinds/configmaps?q=cut-off-*', {
+      expected: [/status of 503/],
+    })
     const { page } = opened
     await rowOf(page, 'cut-off-one').waitFor()
     await page.getByRole('checkbox', { name: 'Select all' }).click()
