@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { ShowQuery } from '../frame/show-query.tsx'
+import { ViewMenu } from '../frame/view-menu.tsx'
 import { useViewTitle } from '../frame/view-title.ts'
 import { AccessGrantsDocument } from '../gateway/documents.ts'
 import { useKinds } from '../gateway/kinds.ts'
@@ -41,7 +41,7 @@ export function AccessPage() {
       <p className={styles['dim']}>
         {said.in(asked.namespace ?? undefined, cluster ?? said.defaultCluster)}{' '}
         {hasSeveralClusters(scope) ? said.oneCluster : null}{' '}
-        <ShowQuery document={AccessGrantsDocument} variables={asked} />
+        <ViewMenu document={AccessGrantsDocument} variables={asked} />
       </p>
       <form
         className={styles['form']}

@@ -1,4 +1,4 @@
-import { ShowQuery } from '../frame/show-query.tsx'
+import { ViewMenu } from '../frame/view-menu.tsx'
 import { useViewTitle } from '../frame/view-title.ts'
 import { CertificatesDocument, type CertificatesQuery } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
@@ -43,7 +43,7 @@ export function CertificatesPage() {
     <section className={styles['page']} aria-busy={isFinding || isPending}>
       <h1>{said.title}</h1>
       <p className={styles['dim']}>
-        <ShowQuery document={CertificatesDocument} variables={variables} />
+        <ViewMenu document={CertificatesDocument} variables={variables} />
       </p>
       {answer === null || answer === undefined ? (
         isFinding || isPending ? null : (
