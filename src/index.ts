@@ -57,6 +57,15 @@ export type {
   ServerPlugin,
 } from './server/operation-options.ts'
 export { portalFolder } from './server/http/portal-files.ts'
+export {
+  type ExecEndReport,
+  type ExecLimits,
+  type ExecOptions,
+  type ExecReport,
+  type ExecServing,
+  type ExecTarget,
+  type PodShells,
+} from './server/exec/exec-options.ts'
 export { defaultServerOptions, type ServerOptions } from './server/server-options.ts'
 export { type WorkLimits } from './query/condition/work-budget.ts'
 export { type OperationLimits } from './graphql/served/served-schema.ts'

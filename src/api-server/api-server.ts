@@ -41,6 +41,7 @@ import {
 } from './discovery/server-features.ts'
 import {
   type ApiServerObserver,
+  type Dialing,
   Transport,
   transportDefaults,
   type TransportOptions,
@@ -273,6 +274,18 @@ export class ApiServer implements AsyncDisposable {
     const headers = { Accept: '*/*' }
     const request = { method: 'GET', path, headers, responseDeadlineMs } as const
     return (await this.#transport.send(request, signal)).body
+  }
+
+  /**
+   * Opens a connection that is more than a request and its response, such as a WebSocket, by `open`, with the credentials
+   * of this connection. It stays open when this connection closes.
+   */
+  async dial<T>(
+    path: string,
+    open: (dialing: Dialing) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    return await this.#transport.dial(path, open, signal)
   }
 
   /** Discovers the groups, versions and resources of the server. */

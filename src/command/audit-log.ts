@@ -14,6 +14,7 @@ import {
   type WriteReport,
 } from '../graphql/answer/operation-observer.ts'
 import { ClientError } from '../graphql/errors/client-error.ts'
+import type { ExecEndReport, ExecReport } from '../server/exec/exec-options.ts'
 import type { ServerObserver, ServerRefusal } from '../server/operation-options.ts'
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
@@ -104,6 +105,19 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
     this.#logger.info({ event: 'refused-document', ...whoOf(refused), ...what })
   }
 
+  execBegan(report: ExecReport): void {
+    this.#logger.info({ event: 'exec', ...shellOf(report), decision: 'allowed' })
+  }
+
+  execEnded(report: ExecEndReport): void {
+    this.#logger.info({ event: 'exec-ended', ...shellOf(report), ...endOf(report) })
+  }
+
+  execRefused(report: ExecEndReport): void {
+    const decision = decisionOf([report.outcome])
+    this.#logger.info({ event: 'exec', ...shellOf(report), decision, ...endOf(report) })
+  }
+
   signedIn(report: SignInReport): void {
     const { event, code, address, subject: sub, providerSession: sid } = report
     const decision = code === '' ? 'allowed' : 'refused'
@@ -144,6 +158,19 @@ function entryOf(report: OperationReport): object {
     rows,
     durationMs: Math.round(durationMs * 1_000) / 1_000,
   }
+}
+
+/** The target of a shell. Of its command only the program: arguments may be secrets. */
+function shellOf(report: ExecReport): object {
+  const { target, cluster = target.cluster, container = target.container, address } = report
+  const { namespace, pod, command, tty, debug } = target
+  const [program] = command
+  const image = debug === undefined ? {} : { debugImage: debug.image }
+  return { ...whoOf(report), cluster, namespace, pod, container, program, tty, ...image, address }
+}
+
+function endOf({ outcome, exitCode, durationMs, bytesIn, bytesOut }: ExecEndReport): object {
+  return { outcome, exitCode, bytesIn, bytesOut, durationMs: Math.round(durationMs) }
 }
 
 /** The caller, and the request that lines of the log name. */

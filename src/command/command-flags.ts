@@ -42,6 +42,7 @@ const serveFlags = flagTable(`
   --no-audit-required     audit.required      serve also while the audit log cannot be written
   --metrics-port <port>   server.metricsPort  port of /metrics, on loopback unless server.metricsHost says otherwise
   --allow-writes          allowWrites         serve mutations, which write with the bearer token of the caller; without authentication, with the gateway's credentials
+  --allow-exec            exec.allow          open shells in containers at /exec, with the bearer token of the caller; without authentication on loopback only, with the gateway's credentials
 `)
 
 const preloadFlags = flagTable(`
@@ -78,6 +79,7 @@ const simulatorFlags = flagTable(`
 
 const demoFlags = flagTable(`
   --no-allow-writes  allowWrites  serve no mutations
+  --no-allow-exec    exec.allow   open no shells in the simulated containers
 `)
 
 const logFlags = flagTable(`

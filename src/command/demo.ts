@@ -36,6 +36,7 @@ export async function demo(context: CommandContext): Promise<void> {
   const { eventsPerSecond, ...population } = config.simulator
   // Nothing can be broken here that a restart does not mend.
   const { allowWrites = true } = config
+  const exec = { ...config.exec, allow: config.exec.allow ?? true }
   const archive = { ...config.archive, url: config.archive.url ?? 'memory:' }
   await using provider = new DemoProvider()
   await using fleet = await startSimulatedFleet({
@@ -68,7 +69,8 @@ export async function demo(context: CommandContext): Promise<void> {
       log,
       signal,
       print,
-      config: { ...config, auth, allowWrites, archive, clusters, clusterSources: [] },
+      config: { ...config, auth, allowWrites, exec, archive, clusters, clusterSources: [] },
+      isSimulated: true,
     },
     ({ url, portalUrl }) => {
       if (portalUrl !== undefined) print(`  the portal, in a browser             ${portalUrl}\n`)

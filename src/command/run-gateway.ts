@@ -6,7 +6,7 @@
 
 import { once } from 'node:events'
 import { isDeepStrictEqual } from 'node:util'
-import { type Config, EmptyConfigFileError } from '../config/config.ts'
+import { type Config, ConfigError, EmptyConfigFileError } from '../config/config.ts'
 import { archiveOptionsOf, gatewayOptionsOf } from '../config/gateway-config.ts'
 import { openGateway } from '../gateway/gateway.ts'
 import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts'
@@ -31,6 +31,8 @@ export interface CommandContext {
   readonly signal: AbortSignal
   /** Writes to the terminal. */
   readonly print: (text: string) => void
+  /** Whether all clusters are simulated in this process. */
+  readonly isSimulated?: boolean
 }
 
 /** `serve`: a gateway to the configured clusters, until the signal aborts. */
@@ -59,6 +61,7 @@ export async function runGateway(
   const { mode, login } = config.auth
   const asksWho = isAuthenticated(config)
   checkAddress(config.server, asksWho)
+  checkExec(context, asksWho)
   const { introspection = isLoopback(config.server.host) && !asksWho } = config
   const archive = archiveOptionsOf(config.archive)
   const { share } = config
@@ -77,6 +80,7 @@ export async function runGateway(
   await using audit =
     file === undefined ? null : await AuditLog.open({ file, required, log, failed })
   const traces = new GatewayTraces()
+  const { allow, ...bounds } = config.exec
   const observed = {
     traces,
     ...(metrics === undefined ? {} : { metrics }),
@@ -97,6 +101,7 @@ export async function runGateway(
     isStarted: () => gateway.isStarted,
     sdl: introspection ? () => heldSdl(gateway.schema) : undefined,
     exampleOperations,
+    ...(allow === true && { exec: { ...bounds, shells: gateway.shells } }),
     portalFolder,
     routes,
     log,
@@ -132,6 +137,17 @@ export async function runGateway(
   if (signal.reason !== 'SIGTERM') return
   await gateway.leave()
   await server.drain()
+}
+
+/**
+ * Throws `ConfigError` if everyone who reaches the port could run commands with the gateway's own credentials. Simulated
+ * containers run none.
+ */
+function checkExec({ config, isSimulated = false }: CommandContext, asksWho: boolean): void {
+  if (config.exec.allow !== true || isSimulated || asksWho || isLoopback(config.server.host)) return
+  const problem =
+    "exec.allow: everyone who reaches this port could run commands in containers, with the gateway's own credentials"
+  throw new ConfigError([problem], 'authenticate callers (--auth), or leave out --allow-exec')
 }
 
 /** Whether callers have to say who they are. */

@@ -17,8 +17,14 @@ import { isRecord } from '../lib/json.ts'
 import { nearestName } from '../lib/options.ts'
 import { parseQuantity } from '../kubernetes/decimal.ts'
 import { isLoopback } from '../server/guard/request-guard.ts'
-import { type ServerOptions, serverOptionsSchema } from '../server/server-options.ts'
-import { type GatewayConfig, gatewayConfigShape, gatewayParts } from './gateway-config.ts'
+import { execLimits, type ExecLimits, type ExecOptions } from '../server/exec/exec-options.ts'
+import { type ServerOptions, serverOptionsSchema, webOrigin } from '../server/server-options.ts'
+import {
+  type GatewayConfig,
+  gatewayConfigShape,
+  gatewayParts,
+  limitsSchema,
+} from './gateway-config.ts'
 import {
   type GivenOption,
   givenSource,
@@ -56,10 +62,21 @@ export interface AuditConfig {
   readonly required: boolean
 }
 
+/** Shells in containers, and their bounds: see `ExecOptions`. */
+export interface ExecConfig extends ExecOptions {
+  /**
+   * Whether `/exec` opens shells in containers, with the caller's own credentials. Absent: only in the demo. See
+   * docs/exec.md.
+   */
+  readonly allow?: boolean | undefined
+}
+
 export interface Config extends GatewayConfig {
   readonly server: ServerOptions
   readonly auth: AuthenticationOptions
   readonly audit: AuditConfig
+  /** Shells in containers: see docs/exec.md. */
+  readonly exec: ExecConfig
   readonly simulator: SimulatorConfig
   /** The least severe level to log. */
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
@@ -108,6 +125,11 @@ const auditSchema: z.ZodType<AuditConfig> = z.strictObject({
   required: z.boolean().default(true),
 })
 
+const execSchema = limitsSchema<ExecLimits>(execLimits, {
+  allow: z.boolean().optional(),
+  allowedOrigins: z.array(webOrigin).default([]),
+}) as unknown as z.ZodType<ExecConfig>
+
 /** The option schemas of the parts, by name. Options of the gateway itself are at the top level. */
 const parts = {
   documents: part(gatewayParts.documents),
@@ -121,6 +143,7 @@ const parts = {
   server: part(serverOptionsSchema),
   auth: part(authenticationOptionsSchema),
   audit: part(auditSchema),
+  exec: part(execSchema),
   simulator: part(simulatorSchema),
 }
 const topLevel = {

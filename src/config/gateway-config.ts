@@ -184,7 +184,8 @@ function numbers<T>(options: NumberOptions<T>): Readonly<Record<keyof T, z.ZodTy
   return shape as Record<keyof T, z.ZodType<number>>
 }
 
-function limitsSchema<T>(
+/** The schema of a part: numbers with their bounds, and others. */
+export function limitsSchema<T>(
   options: NumberOptions<T>,
   others: Readonly<Record<string, z.ZodType>> = {},
 ): z.ZodType<T> {

@@ -79,6 +79,7 @@ import {
 } from './in-process.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { codeOf, FailureLog, type GatewayLog, observersOf, silentLog } from './observers.ts'
+import type { PodShells } from '../server/exec/exec-options.ts'
 import type { ServerPlugin, Readiness } from '../server/operation-options.ts'
 import { defaultApiWatchTimes } from './api-watch.ts'
 import { Archiving } from './archiving.ts'
@@ -87,6 +88,7 @@ import { checkSessions, checkShare, isAddress, type ShareOptions } from './shari
 import type { DirectorySourceOptions } from './sources/directory-source.ts'
 import type { HubSourceOptions } from './sources/hub-source.ts'
 import { HttpPeers, materialOf } from './peers.ts'
+import { podShells } from './pod-shells.ts'
 import { defaultPreloadDeadlineMs, Preload } from './preload.ts'
 import { SchemaServing } from './schema-serving.ts'
 import type { SchemaOptions } from './serve-schema.ts'
@@ -137,6 +139,8 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
 
 /** A running gateway. It has no port of its own. */
 export interface Gateway extends AsyncDisposable {
+  /** Opens shells in containers: for the option `exec` of `startGraphQLServer` (docs/exec.md). */
+  readonly shells: PodShells
   /** The schema that is served now. */
   readonly schema: GraphQLSchema
   /**
@@ -343,6 +347,7 @@ class RunningGateway implements OpenedGateway {
   readonly plugin: ServerPlugin
   readonly planned: PlannedOperations
   readonly execute: Gateway['execute']
+  readonly shells: PodShells
   readonly #options: GatewayOptions
   readonly #stop = new AbortController()
   readonly #failures: FailureLog
@@ -399,6 +404,7 @@ class RunningGateway implements OpenedGateway {
       archive: () => archiving?.counts,
       sharing: () => this.#fleet.sharing?.counts,
     })
+    this.shells = podShells(() => this.#serving.now)
     const planned = { served: () => this.#serving.now, limits, documents, fragments }
     const unexpected = (error: GraphQLError, requestId?: string): void => {
       const cause = error.originalError ?? error

@@ -108,6 +108,9 @@ export function serverObserverOf(
     'socketClosed',
     'cutOff',
     'unsent',
+    'execBegan',
+    'execEnded',
+    'execRefused',
     'certificate',
   ] as const
   return combined(observers, names)

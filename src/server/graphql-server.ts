@@ -18,10 +18,13 @@ import {
   anObject,
   aString,
   checkedOptions,
+  checksLike,
   type OptionChecks,
   optionsOf,
 } from '../lib/options.ts'
-import { checkAddress, isLoopback, OriginCheck } from './guard/request-guard.ts'
+import { defaultExecOptions, execPath, type ExecServing } from './exec/exec-options.ts'
+import { execRoutes, execUpgrades } from './exec/exec-upgrades.ts'
+import { checkAddress, isLoopback, OriginCheck, pathOf } from './guard/request-guard.ts'
 import { KnownDocuments } from './document-source.ts'
 import { certificateError, ServerCertificate } from './guard/server-certificate.ts'
 import { TrustedDocuments } from './guard/trusted-documents.ts'
@@ -92,6 +95,8 @@ export interface GraphQLServerOptions {
   readonly sdl?: (() => Promise<ServedSdl>) | undefined
   /** The documents that GraphiQL shows at the first visit, each in a tab. */
   readonly exampleOperations?: readonly string[]
+  /** Opens shells in containers at `/exec` (docs/exec.md): `gateway.shells`, and their bounds. Absent: none. */
+  readonly exec?: ExecServing | undefined
   /** The folder of the portal, served at `/` unless `server.portal` is false: `portalFolder`. Absent: no page. */
   readonly portalFolder?: string | undefined
   /** Answers of further paths, for callers whose Host and Origin are allowed. They are not authenticated. */
@@ -114,6 +119,7 @@ const graphqlServerChecks: OptionChecks<GraphQLServerOptions> = {
   refusal: aFunction,
   sdl: aFunction,
   exampleOperations: aList,
+  exec: optionsOf<ExecServing>({ ...checksLike(defaultExecOptions), shells: anObject }),
   portalFolder: aString,
   routes: anObject,
 }
@@ -223,6 +229,7 @@ class RunningServer implements GraphQLServer {
         ...(signIn === undefined
           ? withoutSignIn(this.#asksWho)
           : signInRoutes(signIn, origins, refusal)),
+        ...execRoutes(options.exec !== undefined),
         ...options.routes,
       },
       readiness: () => {
@@ -267,7 +274,12 @@ class RunningServer implements GraphQLServer {
       })
       void http.answer(request, response)
     })
-    this.#server.on('upgrade', webSocketUpgrades(parts))
+    const byOperations = webSocketUpgrades(parts)
+    const byExec = execUpgrades(parts, options.exec)
+    this.#server.on('upgrade', (request, stream, head) => {
+      const upgrade = pathOf(request) === execPath ? byExec : byOperations
+      upgrade(request, stream, head)
+    })
   }
 
   get port(): number {

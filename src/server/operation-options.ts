@@ -11,6 +11,7 @@ import type { QueryRequest } from '../graphql/answer/planned-queries.ts'
 import type { FrameStream } from '../lib/frame-stream.ts'
 import type { OperationFollower } from '../graphql/prepare/operation-trace.ts'
 import type { RefusedDocument } from '../graphql/answer/operation-observer.ts'
+import type { ExecEndReport, ExecReport } from './exec/exec-options.ts'
 
 /** Handlers of further paths, by path: `/faults`. If a handler throws, the server answers 500. */
 export type Routes = Readonly<
@@ -47,6 +48,12 @@ export interface ServerObserver {
   cutOff?(transport: 'http' | 'websocket'): void
   /** Called once with a function that returns the number of bytes that wait to be sent. */
   unsent?(bytes: () => number): void
+  /** A process was started in a container. */
+  execBegan?(report: ExecReport): void
+  /** It has ended, or its caller has left. */
+  execEnded?(report: ExecEndReport): void
+  /** A process was not started: its caller may not, or it cannot be. */
+  execRefused?(report: ExecEndReport): void
   /** Called once with a function that returns when the server's certificate ends, in Unix milliseconds. */
   certificate?(endMs: () => number | undefined): void
 }

@@ -88,9 +88,11 @@ export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
 const milliseconds = z.int().min(1).max(3_600_000)
 
 /** `http(s)://host[:port]` as browsers write it: without path, default port and capitals. */
-const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
-  error: 'expected an origin such as https://portal.example.com, without a path',
-})
+export const webOrigin: z.ZodType<string> = z
+  .string()
+  .refine((text) => URL.canParse(text) && new URL(text).origin === text, {
+    error: 'expected an origin such as https://portal.example.com, without a path',
+  })
 
 const hostName = z.string().regex(/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]+)?$/i, {
   error: 'expected a host name, with or without a port, and no scheme',
@@ -126,7 +128,7 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   tlsClientCa: z.string().min(1).optional(),
   publicUrl: publicUrl.optional(),
   allowedHosts: z.array(hostName).default([]),
-  allowedOrigins: z.array(origin).default([]),
+  allowedOrigins: z.array(webOrigin).default([]),
   allowedHeaders: z.array(headerName).default([]),
   graphiql: z.boolean().optional(),
   portal: z.boolean().default(true),

@@ -32,6 +32,7 @@ const declaredIn: Readonly<Record<string, readonly string[]>> = {
   share: ['src/gateway/sharing.ts'],
   archive: ['src/config/gateway-config.ts'],
   audit: ['src/config/config.ts'],
+  exec: ['src/server/exec/exec-options.ts', 'src/config/config.ts'],
   simulator: ['src/config/config.ts'],
 }
 

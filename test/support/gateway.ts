@@ -6,6 +6,7 @@ import {
 } from 'informerql'
 import type {
   AuthenticationOptions,
+  ExecOptions,
   Gateway,
   GatewayOptions,
   GraphQLServerOptions,
@@ -71,6 +72,8 @@ export interface ServedParts extends Pick<
   /** Besides the gateway's own. */
   readonly plugins?: GraphQLServerOptions['plugins']
   readonly auth?: Partial<AuthenticationOptions>
+  /** Opens shells at `/exec`. */
+  readonly exec?: Partial<ExecOptions>
 }
 
 const deadlineMs = 120_000
@@ -111,7 +114,7 @@ export const firstAnswer = async (
 export const serveGateway = async (
   options: GatewayOptions,
   server: Partial<ServerOptions> = {},
-  { auth = {}, plugins = [], ...parts }: ServedParts = {},
+  { auth = {}, plugins = [], exec, ...parts }: ServedParts = {},
 ): Promise<ServedGateway> => {
   const lines: string[] = []
   const write = (message: string, { cluster, kind }: LogDetails = {}): void => {
@@ -132,6 +135,7 @@ export const serveGateway = async (
     planned: gateway.planned,
     authenticator: gateway.authenticator({ ...defaultAuthenticationOptions(), ...auth }),
     ...parts,
+    ...(exec && { exec: { ...exec, shells: gateway.shells } }),
     log,
     readiness: gateway.readiness,
   })

@@ -5,7 +5,7 @@
  * 2xx becomes an `ApiStatusError` with the server's Status. Closing ends all exchanges.
  */
 
-import { Agent, type IncomingHttpHeaders } from 'node:http'
+import { Agent, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, type RequestOptions } from 'node:https'
 import type { Socket } from 'node:net'
 import { arch, platform } from 'node:process'
@@ -14,7 +14,7 @@ import { withDeadline } from '../../lib/deadline.ts'
 import { isRecord } from '../../lib/json.ts'
 import { clientNodeConfig } from '../kubeconfig/client-node.ts'
 import type { ClusterConfig } from '../kubeconfig/cluster-config.ts'
-import { ConnectionError, type ConnectionFailure } from './connection-error.ts'
+import { ConnectionError, type ConnectionFailure, connectionErrorOf } from './connection-error.ts'
 import { Credentials, type RequestCredentials } from '../kubeconfig/credentials.ts'
 import { Exchange, type ExchangeDeadlines, type ExchangeResponse } from './exchange.ts'
 import { isUnauthorized } from './reachability.ts'
@@ -76,6 +76,19 @@ export interface TransportResponse {
   readonly httpStatus: number
   readonly headers: IncomingHttpHeaders
   readonly body: AsyncIterable<Buffer>
+}
+
+/** What opens a connection that is more than a request and its response: see {@link Transport.dial}. */
+export interface Dialing {
+  /** The address, with `http:` or `https:`. */
+  readonly url: URL
+  /** For node:http or node:https, without the address: agent, TLS material, and headers with the credentials. */
+  readonly request: RequestOptions
+  readonly connectDeadlineMs: number
+  /** The error of a response that is no upgrade. Reads its body. */
+  readonly refusal: (response: IncomingMessage) => Promise<ApiStatusError>
+  /** The error of a connection that fails. */
+  readonly failure: (error: unknown) => ConnectionError
 }
 
 /** Observes every request. */
@@ -157,6 +170,34 @@ export class Transport {
     }
   }
 
+  /**
+   * Opens a connection by `open`, such as a WebSocket, with the credentials of this transport. `open` rejects with the
+   * errors that {@link Dialing} makes. Renews rejected credentials once. The connection outlives this transport.
+   */
+  async dial<T>(
+    path: string,
+    open: (dialing: Dialing) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
+    signal.throwIfAborted()
+    try {
+      const credentials = await this.#await(this.#credentials.get(), signal)
+      const first = await this.#dialing(path, credentials)
+      try {
+        return await open(first)
+      } catch (error) {
+        if (!isUnauthorized(error)) throw error
+        const renewed = await this.#await(this.#credentials.replace(credentials), signal)
+        if (renewed === undefined) throw error
+        return await open(await this.#dialing(path, renewed))
+      }
+    } catch (error) {
+      if (isUnauthorized(error)) this.#observer.unauthorized?.()
+      else if (error instanceof ConnectionError) this.#observer.failed(error.failure)
+      throw error
+    }
+  }
+
   /** Aborted, with a `ConnectionError`, when this transport is closed. */
   get closed(): AbortSignal {
     return this.#closing.signal
@@ -231,6 +272,25 @@ export class Transport {
     } catch (error) {
       end()
       throw error
+    }
+  }
+
+  async #dialing(path: string, { headers, ...material }: RequestCredentials): Promise<Dialing> {
+    const { connectDeadlineMs, userAgent } = this.#options
+    const url = new URL(this.#url)
+    const [at = '', query = ''] = path.split('?', 2)
+    url.pathname = url.pathname.replace(/\/$/, '') + at
+    url.search = query
+    return {
+      url,
+      request: {
+        ...material,
+        headers: { 'User-Agent': userAgent, ...(headers as Record<string, string>) },
+        agent: await (this.#agent ??= agentOf(this.#config, this.#options)),
+      },
+      connectDeadlineMs,
+      refusal: (message) => readRefusal({ method: 'GET', path }, { message, body: message }),
+      failure: (error) => connectionErrorOf(this.host, error),
     }
   }
 
@@ -350,8 +410,8 @@ const maxRefusalBytes = 1 << 20
  * which becomes the message of a Status.
  */
 async function readRefusal(
-  request: TransportRequest,
-  { message, body }: ExchangeResponse,
+  request: Pick<TransportRequest, 'method' | 'path'>,
+  { message, body }: { readonly message: IncomingMessage; readonly body: AsyncIterable<Buffer> },
 ): Promise<ApiStatusError> {
   // A query may contain a continue token of some hundred characters.
   const [path = ''] = request.path.split('?', 1)

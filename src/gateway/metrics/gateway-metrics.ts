@@ -483,6 +483,23 @@ function serverMetrics(
     labelNames: ['transport'],
     registers,
   })
+  const shells = new Gauge({
+    name: 'informerql_exec_sessions',
+    help: 'Open shells in containers.',
+    registers,
+  })
+  const shellEnds = new Counter({
+    name: 'informerql_exec_sessions_total',
+    help: 'Shells in containers that have ended, or were refused, by their outcome.',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const shellBytes = new Counter({
+    name: 'informerql_exec_bytes_total',
+    help: 'Bytes of ended shells: typed (in), and printed (out).',
+    labelNames: ['direction'],
+    registers,
+  })
   let unsentBytes = nothingUnsent
   const unsent: Gauge = new Gauge({
     name: 'informerql_unsent_bytes',
@@ -499,5 +516,13 @@ function serverMetrics(
     socketClosed: () => sockets.dec(),
     cutOff: (transport) => cutOffs.inc({ transport }),
     unsent: (bytes) => void (unsentBytes = bytes),
+    execBegan: () => shells.inc(),
+    execEnded({ outcome, bytesIn, bytesOut }) {
+      shells.dec()
+      shellEnds.inc({ outcome })
+      shellBytes.inc({ direction: 'in' }, bytesIn)
+      shellBytes.inc({ direction: 'out' }, bytesOut)
+    },
+    execRefused: ({ outcome }) => shellEnds.inc({ outcome }),
   }
 }

@@ -82,7 +82,11 @@ export class OriginCheck {
     this.#allowedOrigins = new Set(allowedOrigins)
   }
 
-  refusal(headers: IncomingHttpHeaders): Refusal | undefined {
+  /** `allowedOrigins`: others than those that may send operations. */
+  refusal(
+    headers: IncomingHttpHeaders,
+    allowedOrigins: ReadonlySet<string> = this.#allowedOrigins,
+  ): Refusal | undefined {
     if (!this.#hosts.has(headers.host)) {
       const host = JSON.stringify(headers.host ?? '')
       return {
@@ -101,12 +105,13 @@ export class OriginCheck {
           site === 'none' ||
           (headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document')
         : origin === this.#publicOrigin || hostOf(origin) === headers.host?.toLowerCase()
-    if (isFromOwnPage || this.allowedOrigin(headers) !== undefined) return undefined
+    if (isFromOwnPage || (origin !== undefined && allowedOrigins.has(origin))) return undefined
     const from = origin ?? `a ${String(site)} page`
+    const option = allowedOrigins === this.#allowedOrigins ? 'server' : 'exec'
     return {
       status: 403,
       reason: `Requests from ${JSON.stringify(from)} are refused.`,
-      hint: 'add the origin to server.allowedOrigins to allow it',
+      hint: `add the origin to ${option}.allowedOrigins to allow it`,
     }
   }
 

@@ -103,6 +103,10 @@ export async function serveResource(
       return serveTokenRequest(request)
     case 'log':
       return serveLog(request)
+    case 'ephemeralcontainers':
+      return serveEphemeralContainers(verb, request)
+    case 'exec':
+      throw badRequest('Upgrade request required')
     default:
       // Discovery lists other subresources (exec, proxy, …), which the simulator does not serve.
       throw noSuchResource()
@@ -127,6 +131,33 @@ async function serveVerb(verb: string, request: ResourceRequest): Promise<void> 
   const { object, uid } = deleteObject(storage, request, options)
   if (object !== undefined) sendObject(request, 200, object, shown)
   else sendSuccess(exchange, 200, { details: { ...detailsOf({ ...served, name }), uid } })
+}
+
+/**
+ * Reads or writes the debug containers of a pod, and starts those of a running pod as its kubelet does. An image whose name
+ * has `missing` cannot be pulled.
+ */
+async function serveEphemeralContainers(verb: string, request: ResourceRequest): Promise<void> {
+  await serveVerb(verb, request)
+  const { storage, served, namespace, name } = request
+  const pod = storage.get(served, namespace, name)
+  if (verb === 'get' || pod === undefined) return
+  const status = fieldsOf(pod['status'])
+  const known = itemsOf(status['ephemeralContainerStatuses'])
+  const added = itemsOf(fieldsOf(pod['spec'])['ephemeralContainers']).filter(
+    (one) => !known.some((other) => other['name'] === one['name']),
+  )
+  if (added.length === 0 || status['phase'] !== 'Running') return
+  const started = added.map(({ name: container, image }) => {
+    const problem = { reason: 'ErrImagePull', message: `failed to pull image "${String(image)}"` }
+    const isMissing = String(image).includes('missing')
+    const state = isMissing
+      ? { waiting: problem }
+      : { running: { startedAt: timestamp(Date.now()) } }
+    return { name: container, image, imageID: '', ready: false, restartCount: 0, state }
+  })
+  const ephemeralContainerStatuses = [...known, ...started]
+  storage.update(served, { ...pod, status: { ...status, ephemeralContainerStatuses } })
 }
 
 /** Deletes a pod unless a PodDisruptionBudget forbids it, as the subresource `eviction` does. Throws refusals. */

@@ -4,13 +4,13 @@
  */
 
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import { HostNames } from '../../lib/host-names.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import type { Authentication } from '../access/authentication.ts'
+import type { Authentication, Identity } from '../access/authentication.ts'
 import { type AccessAttributes, type Authorizer, forbidden } from '../access/authorization.ts'
 import { type ReviewContext, reviews } from '../access/reviews.ts'
 import {
@@ -44,6 +44,7 @@ import {
   unrecognized,
 } from './exchange.ts'
 import { serveMetrics } from './metrics-requests.ts'
+import { isExec, isWebSocket, serveExec } from './serve-exec.ts'
 import { type OpenWatch, wantsAggregated } from './resource-request.ts'
 import { serveResource } from './serve-resource.ts'
 
@@ -117,17 +118,19 @@ export class SimulatedServer {
       },
     })
     this.#server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
-      // Ignores the host of the request line.
-      const [path = '/', ...query] = (request.url ?? '/').split('?')
-      const exchange: Exchange = {
-        request,
-        response,
-        method: request.method ?? 'GET',
-        path,
-        params: new URLSearchParams(query.join('?')),
-        warnings: [],
-      }
+      const exchange = exchangeOf(request, response)
       this.#answer(exchange).catch((error: unknown) => sendRefusal(exchange, error))
+    })
+    this.#server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+      socket.on('error', () => socket.destroy())
+      const response = new ServerResponse(request)
+      response.shouldKeepAlive = false
+      response.assignSocket(socket)
+      response.once('finish', () => socket.end())
+      const exchange = exchangeOf(request, response)
+      this.#answer(exchange, { stream: socket, head }).catch((error: unknown) =>
+        sendRefusal(exchange, error),
+      )
     })
     this.#server.on('connection', (socket) => {
       socket.setNoDelay(true)
@@ -164,7 +167,8 @@ export class SimulatedServer {
     return performance.now() < this.#cutUntilMs
   }
 
-  async #answer(exchange: Exchange): Promise<void> {
+  /** `upgrade`: what a WebSocket would be made of, if the request asks for one. */
+  async #answer(exchange: Exchange, upgrade?: Upgrade): Promise<void> {
     const { path, params, request, response } = exchange
     const { host } = request.headers
     // A real API server asks for credentials instead, which a page that has rebound its name does not have.
@@ -209,6 +213,16 @@ export class SimulatedServer {
     const { allowed, reason } = authorizer.decide(identity, attributes)
     if (!allowed) throw forbidden(identity, attributes, reason)
     const { registry } = this.#storage
+    if (upgrade !== undefined && isExec(target) && isWebSocket(request)) {
+      this.#mayExec(identity, attributes)
+      response.detachSocket(request.socket)
+      try {
+        return await serveExec(target, exchange, this.#storage, upgrade)
+      } catch (error) {
+        response.assignSocket(request.socket)
+        throw error
+      }
+    }
     const context = { authentication, authorizer, identity }
     if (target !== undefined && (await serveReview(exchange, target, context))) return
     if (serveApiDocument(exchange, registry)) return
@@ -231,6 +245,19 @@ export class SimulatedServer {
         },
       },
     })
+  }
+
+  /**
+   * A WebSocket is opened by a GET. Since 1.35 that needs the verb `create`, too, as a POST does
+   * (AuthorizePodWebsocketUpgradeCreatePermission). Throws 403.
+   */
+  #mayExec(identity: Identity, attributes: AccessAttributes): void {
+    const [, minor = ''] =
+      /^v1\.(\d+)/.exec(this.#storage.registry.captured.version.gitVersion) ?? []
+    if (Number(minor) < 35) return
+    const creating = { ...attributes, verb: 'create' }
+    const { allowed, reason } = this.#options.authorizer.decide(identity, creating)
+    if (!allowed) throw forbidden(identity, creating, reason)
   }
 
   /** `POST` orders a fault, `GET` lists waiting faults, `DELETE` drops them. */
@@ -290,6 +317,18 @@ export class SimulatedServer {
 }
 
 const faultsPath = '/simulator/faults'
+
+interface Upgrade {
+  readonly stream: Socket
+  readonly head: Buffer
+}
+
+function exchangeOf(request: IncomingMessage, response: ServerResponse): Exchange {
+  // Ignores the host of the request line.
+  const [path = '/', ...query] = (request.url ?? '/').split('?')
+  const params = new URLSearchParams(query.join('?'))
+  return { request, response, method: request.method ?? 'GET', path, params, warnings: [] }
+}
 
 /** Answers an authentication or authorization review. Stores nothing. Returns `false` for other paths. Throws refusals. */
 async function serveReview(

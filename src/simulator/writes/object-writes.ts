@@ -8,7 +8,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
-import { fieldsOf } from '../../kubernetes/fields.ts'
+import { type Fields, fieldsOf, itemsOf } from '../../kubernetes/fields.ts'
 import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
@@ -21,6 +21,7 @@ import {
   conflict,
   detailsOf,
   forbiddenAt,
+  type Found,
   notFound,
   Refusal,
   refuseInvalid,
@@ -260,7 +261,8 @@ export function updateObject(
   }
   if (wanted !== '' && wanted !== current.metadata.resourceVersion) throw conflict(subject)
   const next = changedObject(served.stored, current, settled, options.subresource)
-  const part = options.subresource === 'status' ? 'status' : 'object'
+  const isDebug = options.subresource === 'ephemeralcontainers'
+  const part = options.subresource === 'status' || isDebug ? 'status' : 'object'
   const { finalizers: held = [] } = current.metadata
   const added = (next.metadata.finalizers ?? []).filter((one) => !held.includes(one))
   if (current.metadata.deletionTimestamp !== undefined && added.length > 0) {
@@ -270,6 +272,7 @@ export function updateObject(
   }
   refuseInvalid(subject, metadataProblems(next.metadata))
   refuseInvalid(subject, rulesOf(storage, served)?.problems(next, current, part) ?? [])
+  if (isDebug) refuseInvalid(subject, changedDebugContainers(next, current))
   // A list with one empty entry asks to drop all managers.
   const { managedFields } = given.metadata as ObjectMeta & { readonly managedFields?: unknown }
   const changed = equalJson(managedFields, [{}]) ? withManagers(next, []) : owned(next, current)
@@ -281,6 +284,27 @@ export function updateObject(
   }
   storage.delete(served, namespace, name)
   return changed
+}
+
+/** Debug containers can be added only. Source: `ValidatePodEphemeralContainersUpdate`. */
+function changedDebugContainers(next: Unstructured, current: Unstructured): readonly Found[] {
+  const path = 'spec.ephemeralContainers'
+  return debugContainersOf(current).map(({ name, ...before }) => {
+    const same = debugContainersOf(next).find((one) => one['name'] === name)
+    if (same === undefined) {
+      return forbiddenAt(
+        path,
+        `existing ephemeral containers "${String(name)}" may not be removed\n`,
+      )
+    }
+    const isChanged = Object.keys(before).some((field) => !equalJson(same[field], before[field]))
+    const text = `existing ephemeral containers "${String(name)}" may not be changed\n`
+    return isChanged && forbiddenAt(path, text)
+  })
+}
+
+function debugContainersOf(pod: Unstructured): readonly Fields[] {
+  return itemsOf(fieldsOf(pod['spec'])['ephemeralContainers'])
 }
 
 /** Throws 400 if the object is not that of the path. */
@@ -322,6 +346,10 @@ function changedObject(
       metadata: stored.custom ? current.metadata : metadata,
       ...(status === undefined ? {} : { status }),
     }
+  }
+  if (subresource === 'ephemeralcontainers') {
+    const { ephemeralContainers } = fieldsOf(given['spec'])
+    return { ...current, spec: { ...fieldsOf(current['spec']), ephemeralContainers } }
   }
   const { status: _, ...desired } = given
   const status = stored.hasStatusSubresource ? current['status'] : given['status']
