@@ -20,6 +20,9 @@ export default defineConfig({
   html: { cspNonce: '{{nonce}}' },
   build: { target: 'es2022', assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   server: {
-    proxy: { '/graphql': { target: 'http://127.0.0.1:4000', changeOrigin: false, ws: true } },
+    proxy: {
+      '/graphql': { target: 'http://127.0.0.1:4000', changeOrigin: false, ws: true },
+      '/exec': { target: 'http://127.0.0.1:4000', changeOrigin: false, ws: true },
+    },
   },
 })

@@ -39,6 +39,8 @@ export interface PortalOptions {
   /** How callers are asked, with {@link asksWho}. Default: by their token, as {@link Viewer}. */
   readonly auth?: Partial<AuthenticationOptions>
   readonly allowWrites?: boolean
+  /** Whether the gateway opens shells. Default: no. */
+  readonly allowExec?: boolean
   /** Whether the gateway keeps an archive in memory. Default: none. */
   readonly hasArchive?: boolean
   readonly server?: Partial<ServerOptions>
@@ -91,7 +93,7 @@ export interface PortalPage extends AsyncDisposable {
 /** Serves the portal of a new company. */
 export async function servePortal(options: PortalOptions = {}): Promise<ServedPortal> {
   const { asksWho = false, allowWrites = false, hasArchive = false, server = {} } = options
-  const { further = {} } = options
+  const { further = {}, allowExec = false } = options
   const archive = hasArchive ? { archive: { url: 'memory:' } } : {}
   const { auth = asksWho ? { mode: 'token-review' } : {} } = options
   await using stack = new AsyncDisposableStack()
@@ -110,7 +112,7 @@ export async function servePortal(options: PortalOptions = {}): Promise<ServedPo
     serveGateway(
       { clusters: selections, allowWrites, ...archive, ...further },
       { ...server, port },
-      { portalFolder, auth },
+      { portalFolder, auth, ...(allowExec && { exec: {} }) },
     )
   let gateway = await serve(server.port ?? 0)
   const url = new URL('/', gateway.url).href

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
 import { deliver } from './deliveries.ts'
 import { openPage, servePortal, type ServedPortal } from './portal-page.ts'
+import { runningPod } from './running-pod.ts'
 
 /** Where the pictures go: to a folder of the documentation by `npm run screenshots --workspace @informerql/portal`. */
 const kept = process.env['SCREENSHOTS']
@@ -27,10 +28,11 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
   let folder = ''
   let worker = ''
   let other = ''
+  let pod = ''
   beforeAll(async () => {
     folder = kept ?? (await mkdtemp(join(tmpdir(), 'informerql-pictures-')))
     await mkdir(folder, { recursive: true })
-    served = await servePortal({ pods: 400, allowWrites: true })
+    served = await servePortal({ pods: 400, allowWrites: true, allowExec: true })
     const { deployments } = await served
       .gateway()
       .data(
@@ -43,6 +45,8 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
         `{ deployments(namespaces: ["storefront"], first: 1, orderBy: [{ name: ASC }]) { nodes { id } } }`,
       )
     other = others.nodes[0].id
+    const { name, namespace = '' } = runningPod(served).metadata
+    pod = encodeURIComponent(`demo/Pod/${namespace}/${name}`)
   })
   afterAll(async () => {
     await served[Symbol.asyncDispose]()
@@ -84,6 +88,20 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
       name: 'graph',
       path: `/objects/${worker}?tab=graph`,
       show: (page) => page.locator('.react-flow__node').nth(5).waitFor(),
+    },
+    {
+      name: 'shell',
+      path: `/objects/${pod}?tab=shell`,
+      async show(page) {
+        await page.getByRole('button', { name: 'Open a shell' }).click()
+        const rows = page.locator('.xterm-rows')
+        await rows.getByText('/ #').first().waitFor()
+        for (const line of ['ps', 'cat /etc/os-release']) {
+          await page.keyboard.type(line)
+          await page.keyboard.press('Enter')
+        }
+        await rows.getByText('IMAGE=').waitFor()
+      },
     },
     {
       name: 'application',

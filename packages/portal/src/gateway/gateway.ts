@@ -64,12 +64,13 @@ export class Gateway {
   readonly answers: QueryClient = new QueryClient({
     defaultOptions: { queries: { retry: 1, staleTime: 2_000, refetchOnWindowFocus: true } },
   })
-  readonly #credentials: () => Credentials
+  readonly credentials: () => Credentials
   readonly #onRefused: () => void | Promise<void>
+  readonly #prolonged = new Set<(authorization: string) => void>()
 
   constructor({ url, credentials = () => ({}), onRefused = () => {} }: GatewayOptions) {
     this.url = url
-    this.#credentials = credentials
+    this.credentials = credentials
     this.#onRefused = onRefused
     this.socket = new WebSocketClient({
       url: () => new URL(url, location.href).href.replace(/^http/, 'ws'),
@@ -80,6 +81,18 @@ export class Gateway {
     })
   }
 
+  /** The user's session has newer credentials: tells the gateway, for all that is open. */
+  prolong(authorization: string): void {
+    this.socket.prolong({ authorization })
+    for (const listener of this.#prolonged) listener(authorization)
+  }
+
+  /** Calls the listener with newer credentials. Returns a function that removes it. */
+  onProlonged(listener: (authorization: string) => void): () => void {
+    this.#prolonged.add(listener)
+    return () => void this.#prolonged.delete(listener)
+  }
+
   /** Sends a query. Rejects with {@link GatewayError} if the answer has no data. */
   async ask<Result, Variables>(
     document: TypedDocumentString<Result, Variables>,
@@ -88,7 +101,7 @@ export class Gateway {
   ): Promise<Answer<Result>> {
     const response = await fetch(this.url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...this.#credentials() },
+      headers: { 'content-type': 'application/json', ...this.credentials() },
       body: JSON.stringify({ query: document.toString(), variables }),
       ...(signal === undefined ? {} : { signal }),
     }).catch((error: unknown) => {

@@ -9,4 +9,4 @@ export const pageGateway: Gateway = new Gateway({
   onRefused: refused,
 })
 
-onRenewal((authorization) => pageGateway.socket.prolong({ authorization }))
+onRenewal((authorization) => pageGateway.prolong(authorization))

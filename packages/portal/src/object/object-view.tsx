@@ -4,6 +4,7 @@ import { useViewTitle } from '../frame/view-title.ts'
 import { Failure, Notice } from '../look/notice.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
 import { words } from '../words.ts'
+import { ShellTab, useShells } from '../shell/shell-tab.tsx'
 import { Access } from './access.tsx'
 import { HistoryTab } from '../timeline/history-tab.tsx'
 import { Events } from './events.tsx'
@@ -21,7 +22,17 @@ const LogsTab = lazy(async () => ({ default: (await import('../logs/logs-tab.tsx
 const YamlTab = lazy(async () => ({ default: (await import('./yaml-tab.tsx')).YamlTab }))
 
 /** The tabs, in the order of their keys. */
-const tabs = ['summary', 'related', 'graph', 'events', 'logs', 'yaml', 'history', 'access'] as const
+const tabs = [
+  'summary',
+  'related',
+  'graph',
+  'events',
+  'logs',
+  'yaml',
+  'history',
+  'access',
+  'shell',
+] as const
 
 export type ObjectTab = (typeof tabs)[number]
 
@@ -36,14 +47,15 @@ export function tabNamed(name: string | undefined): ObjectTab {
   return tabs.find((tab) => tab === name) ?? 'summary'
 }
 
-/** The tabs of an object: what has no pods has no logs. */
-function tabsOf({ apiVersion, kind }: SeenObject): readonly ObjectTab[] {
+/** The tabs of an object: what has no pods has no logs, and only a pod has shells, where the gateway opens them. */
+function tabsOf({ apiVersion, kind }: SeenObject, areShells: boolean): readonly ObjectTab[] {
   const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
   const hasLogs = withLogs.has(`${group} ${kind}`)
-  return hasLogs ? tabs : tabsWithoutLogs
+  return areShells ? tabs : hasLogs ? tabsWithoutShell : tabsWithoutLogs
 }
 
-const tabsWithoutLogs: readonly ObjectTab[] = tabs.filter((tab) => tab !== 'logs')
+const tabsWithoutShell: readonly ObjectTab[] = tabs.filter((tab) => tab !== 'shell')
+const tabsWithoutLogs: readonly ObjectTab[] = tabsWithoutShell.filter((tab) => tab !== 'logs')
 
 const withLogs: ReadonlySet<string> = new Set([
   ' Pod',
@@ -92,7 +104,9 @@ export function ObjectView({
   const [ownLogs, setOwnLogs] = useState<string>()
   const { object } = live
   const isSeen = object !== undefined
-  const shown = object === undefined ? tabs : tabsOf(object)
+  const isPod = object?.kind === 'Pod' && object.apiVersion === 'v1'
+  const areShells = useShells(isPod)
+  const shown = object === undefined ? tabs : tabsOf(object, isPod && areShells)
   useEffect(() => {
     if (object !== undefined) onSeen?.(object)
   }, [isSeen, onSeen])
@@ -181,6 +195,8 @@ function Content({
       return <HistoryTab id={object.id} object={object} />
     case 'access':
       return <Access object={object} />
+    case 'shell':
+      return <ShellTab object={object} />
   }
 }
 

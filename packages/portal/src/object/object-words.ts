@@ -39,6 +39,7 @@ export const objectWords = {
     yaml: 'YAML',
     history: 'History',
     access: 'Access',
+    shell: 'Shell',
   },
   path: 'Where the object belongs',
   podsIn: (namespace: string): string => `Pods in ${namespace}`,

@@ -16,6 +16,7 @@ import { NamespaceParts } from './namespace-parts.tsx'
 import { NodeParts } from './node-parts.tsx'
 import type { ObjectTab } from './object-view.tsx'
 import { Pods } from './pods.tsx'
+import { PortForward } from '../shell/port-forward.tsx'
 import { RefLink } from './ref-link.tsx'
 import { Fold, Section } from './section.tsx'
 import styles from './summary.module.css'
@@ -68,6 +69,7 @@ export function Summary({
       {object.kind === 'Pod' && object.apiVersion === 'v1' ? (
         <LastLines object={object} openLogs={() => onTab('logs')} />
       ) : null}
+      <PortForward object={object} />
       <Conditions json={json} />
       <Members title={words.object.labels} members={membersAt(json, 'metadata', 'labels')} />
       <Members
