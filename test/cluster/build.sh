@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds kube-apiserver, kube-controller-manager and etcd from their Go modules into .cache/cluster/bin, or the folder named by the first
-# argument. Does nothing when that folder already holds binaries of exactly these sources. Needs Go, and some minutes
-# the first time.
+# Builds kube-apiserver, kube-controller-manager, etcd and the streaming half of a kubelet from their Go modules into
+# .cache/cluster/bin, or the folder named by the first argument. Does nothing when that folder already holds binaries of
+# exactly these sources. Needs Go, and some minutes the first time.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
@@ -24,7 +24,7 @@ stamp=$(
     cat go.mod go.sum build.sh cmd/*/main.go
   } | git hash-object --stdin
 )
-names=(etcd kube-apiserver kube-controller-manager)
+names=(etcd kube-apiserver kube-controller-manager exec-kubelet)
 present() {
   for name in "${names[@]}"; do [[ -x $bin/$name ]] || return; done
 }

@@ -10,7 +10,7 @@ import { type Simulator, startSimulator } from 'informerql/simulator'
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { writeKubeconfig } from '../support/kubeconfig.ts'
-import { namespace, putNodes, putPod, running } from '../logs/small-town.ts'
+import { putNodes, putPod, running } from '../logs/small-town.ts'
 
 /** Who may do what in the namespace `shop`: `reader` may only look, `getter` lacks `create`. */
 export type ShopUser = 'gateway' | 'ann' | 'ben' | 'reader' | 'getter'
@@ -18,7 +18,7 @@ export type ShopUser = 'gateway' | 'ann' | 'ben' | 'reader' | 'getter'
 const rbac = 'rbac.authorization.k8s.io'
 const everything = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }]
 const looking = { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }
-const rules: Readonly<Record<ShopUser, readonly object[]>> = {
+export const shopRules: Readonly<Record<ShopUser, readonly object[]>> = {
   gateway: everything,
   ann: everything,
   ben: [looking, { apiGroups: [''], resources: ['pods/exec'], verbs: ['get', 'create'] }],
@@ -47,7 +47,7 @@ export async function openShop(
   server: Partial<ServerOptions> = {},
 ): Promise<GuardedShop> {
   await using stack = new AsyncDisposableStack()
-  const names = Object.keys(rules) as ShopUser[]
+  const names = Object.keys(shopRules) as ShopUser[]
   const simulator = stack.use(
     await startSimulator({
       users: names.map((user) => ({ token: `of-${user}`, user })),
@@ -60,7 +60,7 @@ export async function openShop(
         for (const user of names) {
           const metadata = { name: user }
           const types = { apiVersion: `${rbac}/v1` }
-          const role = { ...types, kind: 'ClusterRole', metadata, rules: rules[user] }
+          const role = { ...types, kind: 'ClusterRole', metadata, rules: shopRules[user] }
           storage.create(resources.clusterRoles, role)
           storage.create(resources.clusterRoleBindings, {
             ...types,
@@ -125,5 +125,4 @@ export async function openShop(
   }
 }
 
-export { namespace }
 export const tokenOf = (user: ShopUser): string => `Bearer of-${user}`

@@ -6,6 +6,7 @@ export type FoundControlPlane = { readonly binDir: string } | { readonly missing
 
 const binaries = ['etcd', 'kube-apiserver']
 const controllers = 'kube-controller-manager'
+const execKubelet = 'exec-kubelet'
 
 /** What `test/cluster/build.sh` fills. */
 const cacheDir: string = join(import.meta.dirname, '../../.cache/cluster/bin')
@@ -30,12 +31,16 @@ const search = (wanted: readonly string[]): FoundControlPlane => {
  * Looks for a genuine kube-apiserver and etcd: in the folder that `KUBEBUILDER_ASSETS` names (the convention of
  * controller-runtime's envtest), else among the binaries that `test/cluster/build.sh` built. A `KUBEBUILDER_ASSETS`
  * without them is reported, not passed over. Throws when they are missing and `REQUIRE_REAL_CLUSTER=1` asks for them.
- * With `controllers`, kube-controller-manager has to be there, too.
+ * With `controllers`, kube-controller-manager has to be there, too; with `execKubelet`, what serves exec in place of a kubelet.
  */
 export const findControlPlane = (
-  options: { readonly controllers?: boolean } = {},
+  options: { readonly controllers?: boolean; readonly execKubelet?: boolean } = {},
 ): FoundControlPlane => {
-  const found = search(options.controllers === true ? [...binaries, controllers] : binaries)
+  const found = search([
+    ...binaries,
+    ...(options.controllers === true ? [controllers] : []),
+    ...(options.execKubelet === true ? [execKubelet] : []),
+  ])
   if ('missing' in found && process.env['REQUIRE_REAL_CLUSTER'] === '1') {
     throw new Error(`REQUIRE_REAL_CLUSTER=1, but there is no real control plane: ${found.missing}`)
   }

@@ -20,6 +20,8 @@ export interface ControlPlaneOptions {
   readonly serverFlags?: readonly string[]
   /** Whether kube-controller-manager runs, too: makes ReplicaSets, pods and EndpointSlices, and collects garbage. Off by default. */
   readonly controllers?: boolean
+  /** Whether the binary that serves exec in place of a kubelet has to be there, too. Off by default. */
+  readonly execKubelet?: boolean
   /** How long each server may take until it is ready; 60 s unless given. */
   readonly startTimeoutMs?: number
 }

@@ -256,8 +256,10 @@ export class SimulatedServer {
       /^v1\.(\d+)/.exec(this.#storage.registry.captured.version.gitVersion) ?? []
     if (Number(minor) < 35) return
     const creating = { ...attributes, verb: 'create' }
-    const { allowed, reason } = this.#options.authorizer.decide(identity, creating)
-    if (!allowed) throw forbidden(identity, creating, reason)
+    if (this.#options.authorizer.decide(identity, creating).allowed || 'path' in attributes) return
+    // The real server says no more, either.
+    const message = `pods "${attributes.name}" is forbidden: `
+    throw new Refusal(403, message, { details: { name: attributes.name, kind: 'pods' } })
   }
 
   /** `POST` orders a fault, `GET` lists waiting faults, `DELETE` drops them. */
