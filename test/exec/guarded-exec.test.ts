@@ -271,7 +271,37 @@ describe('a shell ends', () => {
     expect(await shop.metric('informerql_exec_sessions')).toBe(0)
   })
 
-  it('when a token of another user comes in its place, and not when a wrong one does', async () => {
+  it('when its token is no longer accepted', async () => {
+    shop = await openShop({}, { reauthenticateMs: 200 })
+    const { storage, url } = shop.simulator
+    const core = { group: '', version: 'v1', resource: 'serviceaccounts' }
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount' }
+    storage.create(core, { ...account, metadata: { name: 'robot', namespace: 'shop' } })
+    const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' }
+    storage.create(
+      { ...rbac, resource: 'clusterrolebindings' },
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRoleBinding',
+        metadata: { name: 'robot' },
+        roleRef: { apiGroup: rbac.group, kind: 'ClusterRole', name: 'ben' },
+        subjects: [{ kind: 'ServiceAccount', namespace: 'shop', name: 'robot' }],
+      },
+    )
+    const answer = await fetch(`${url}/api/v1/namespaces/shop/serviceaccounts/robot/token`, {
+      method: 'POST',
+      headers: { authorization: tokenOf('ann'), 'content-type': 'application/json' },
+      body: '{"spec":{}}',
+    })
+    const { token } = ((await answer.json()) as { status: { token: string } }).status
+    const shell = await openAs('ann', { authorization: `Bearer ${token}` })
+    await shell.printed('# ')
+    storage.delete(core, 'shop', 'robot')
+    expect(await shell.ended()).toMatchObject({ code: 'UNAUTHENTICATED' })
+    expect(shell.closed?.code).toBe(4401)
+  })
+
+  it('not by a token that is not of its caller', async () => {
     shop = await openShop({}, { reauthenticateMs: 200 })
     const shell = await working('ann')
     const renew = (authorization: string): void =>
