@@ -5,13 +5,12 @@ const web = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name
 const managed = (
   labels: Readonly<Record<string, string>>,
   annotations: Readonly<Record<string, string>> = {},
-) => managersOf({ ...web, json: { metadata: { labels, annotations } } })
+) => managersOf(web, { labels, annotations })
 
 const tracking = 'argocd.argoproj.io/tracking-id'
 const argo = {
   tool: 'Argo CD',
   owner: { group: 'argoproj.io', kind: 'Application' },
-  reverts: true,
 }
 const release = {
   'meta.helm.sh/release-name': 'web',
@@ -20,7 +19,7 @@ const release = {
 
 it('an object that says nothing has no manager', () => {
   expect(managed({ 'app.kubernetes.io/instance': 'web' })).toEqual([])
-  expect(managersOf({ ...web, json: undefined })).toEqual([])
+  expect(managersOf(web, undefined)).toEqual([])
 })
 
 it('Argo CD tracks by its annotation, in its own namespace or another one', () => {
@@ -56,13 +55,15 @@ it('Flux says the place of what manages, and covers the release of Helm that it 
       owner: { group, kind: 'HelmRelease' },
       namespace: 'flux',
       name: 'web',
-      reverts: true,
     },
   ])
 })
 
-it('a release of Helm does not set back what others change', () => {
-  expect(managed({}, release)).toEqual([
-    { tool: 'Helm', namespace: 'shop', name: 'web', reverts: false },
-  ])
+it('a release of Helm says its namespace', () => {
+  expect(managed({}, release)).toEqual([{ tool: 'Helm', namespace: 'shop', name: 'web' }])
+})
+
+it('what a controller makes has copies of the labels, and no manager', () => {
+  const ownerReferences = [{ kind: 'ReplicaSet', name: 'web-1', controller: true }]
+  expect(managersOf(web, { annotations: release, ownerReferences })).toEqual([])
 })

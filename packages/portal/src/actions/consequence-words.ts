@@ -1,4 +1,4 @@
-import type { Reversal } from './deliverer.ts'
+import type { Reversal } from '../object/managed-by.ts'
 
 const counted = (count: number, one: string, many: string): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`

@@ -6,10 +6,10 @@ import {
 import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
 import { PlaceLink } from '../look/place-link.tsx'
 import { listAt, numberAt, valueAt } from '../object/json.ts'
+import { type Manager, managersOf, reversalOf } from '../object/managed-by.ts'
 import { words } from '../words.ts'
 import { type ActionName, controllerOf } from './action-list.ts'
 import styles from './actions.module.css'
-import { type Deliverer, delivererOf, reversalOf } from './deliverer.ts'
 import { type ActionTarget, builtInKind } from './target.ts'
 
 const say = words.actions.consequences
@@ -31,7 +31,7 @@ export interface Consequences {
   /** Who uses the object that is deleted. `undefined`: it is not deleted, or they are not known. */
   readonly users: Users | undefined
   readonly autoscalers: readonly Autoscaler[]
-  readonly deliverer: Deliverer | undefined
+  readonly manager: Manager | undefined
   readonly errors: readonly AnswerError[]
   /** Whether much may go with the object: its name has to be typed. */
   readonly isPrecious: boolean
@@ -66,7 +66,7 @@ export function useConsequences(name: ActionName, target: ActionTarget): Consequ
     isPending,
     users,
     autoscalers: autoscalersOf(object ?? undefined),
-    deliverer: delivererOf(target, valueAt(json, 'metadata')),
+    manager: managersOf(target, valueAt(json, 'metadata'))[0],
     errors,
     isPrecious: isAsked || (isDeleted && isUsed),
   }
@@ -87,7 +87,7 @@ export function autoscalersOf(
 export function ConsequencesView({
   name,
   target,
-  consequences: { isPending, users, autoscalers, deliverer, errors },
+  consequences: { isPending, users, autoscalers, manager, errors },
 }: {
   readonly name: ActionName
   readonly target: ActionTarget
@@ -100,7 +100,7 @@ export function ConsequencesView({
   const isEmpty =
     !isPending &&
     !isUsed &&
-    [ofKind, emptyDir, deliverer, error, ...autoscalers].every((one) => one === undefined)
+    [ofKind, emptyDir, manager, error, ...autoscalers].every((one) => one === undefined)
   if (isEmpty) return null
   return (
     <section className={styles['consequences']} aria-label={say.title} aria-live="polite">
@@ -121,8 +121,8 @@ export function ConsequencesView({
           {bounds === undefined ? null : say.autoscaler.bounds(...bounds)}
         </p>
       ))}
-      {deliverer === undefined ? null : (
-        <DelivererNote name={name} deliverer={deliverer} cluster={target.clusterName} />
+      {manager === undefined ? null : (
+        <ManagerNote name={name} manager={manager} cluster={target.clusterName} />
       )}
     </section>
   )
@@ -166,20 +166,19 @@ function UsersList({
   )
 }
 
-/** Who delivers the object, and when it puts back what the action changes. */
-function DelivererNote({
+/** What manages the object, and when it puts back what the action changes. */
+function ManagerNote({
   name,
-  deliverer,
+  manager,
   cluster,
 }: {
   readonly name: ActionName
-  readonly deliverer: Deliverer
+  readonly manager: Manager
   readonly cluster: string
 }) {
-  const { tool, group, kind, namespace, name: called } = deliverer
+  const { tool, owner = { group: '', kind: 'release' }, namespace, name: called } = manager
   const variables = {
-    group,
-    kind,
+    ...owner,
     cluster,
     namespaces: namespace === undefined ? null : [namespace],
     where: { name: { eq: called } },
@@ -192,15 +191,11 @@ function DelivererNote({
   if (isPending) return <p className={styles['dim']}>{say.asking}</p>
   return (
     <p>
-      {say.deliverer(tool, kind)}{' '}
+      {say.deliverer(tool, owner.kind)}{' '}
       {held === undefined ? title : <PlaceLink to={{ object: held.id }}>{title}</PlaceLink>}.{' '}
       {kept.includes(name)
         ? say.keeps(tool)
-        : say.reverts(
-            tool,
-            name === 'delete' ? 'makes' : 'sets',
-            reversalOf(deliverer, held?.spec),
-          )}
+        : say.reverts(tool, name === 'delete' ? 'makes' : 'sets', reversalOf(manager, held?.spec))}
     </p>
   )
 }

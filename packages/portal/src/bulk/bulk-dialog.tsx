@@ -240,7 +240,7 @@ function sumsOf(name: ActionName, objects: readonly BulkObject[]): readonly stri
     : new Map(
         (['Argo CD', 'Flux', 'Helm'] as const).map((tool) => [
           tool,
-          number(({ deliverer }) => deliverer?.tool === tool),
+          number(({ manager }) => manager?.tool === tool),
         ]),
       )
   const { sum } = say

@@ -137,7 +137,7 @@ function valueText(value: unknown): string {
 /** What else an action on an object concerns, in short. */
 function consequencesOf(
   name: ActionName,
-  { users, namedUsers, autoscalers, deliverer, controller }: BulkObject,
+  { users, namedUsers, autoscalers, manager, controller }: BulkObject,
 ): readonly string[] {
   const named = namedUsers.slice(0, 3).join(', ')
   return [
@@ -145,8 +145,8 @@ function consequencesOf(
     ...(users !== undefined && users > 0 ? [`${say.users(users)}: ${named}`] : []),
     ...autoscalers.map(({ name: scaler, bounds }) => say.autoscaler(scaler, bounds)),
     ...(controller === undefined ? [] : [say.remade(controller)]),
-    ...(deliverer === undefined || kept.includes(name)
+    ...(manager === undefined || kept.includes(name)
       ? []
-      : [say.deliverer(deliverer.tool, deliverer.name)]),
+      : [say.deliverer(manager.tool, manager.name)]),
   ]
 }

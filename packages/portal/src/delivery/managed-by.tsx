@@ -1,6 +1,7 @@
 import { FindManagerDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
 import { PlaceLink } from '../look/place-link.tsx'
+import { valueAt } from '../object/json.ts'
 import type { SeenObject } from '../object/live-object.ts'
 import { type Manager, managersOf } from '../object/managed-by.ts'
 import { words } from '../words.ts'
@@ -10,11 +11,12 @@ const say = words.delivery
 
 /** What manages an object, with the way to it; nothing for an object that says none. */
 export function ManagedBy({ object }: { readonly object: SeenObject }) {
-  return managersOf(object).map((manager) => (
+  return managersOf(object, valueAt(object.json, 'metadata')).map((manager) => (
     <p key={`${manager.tool} ${manager.name}`} className={styles['managed']}>
       {say.managedBy}{' '}
       {manager.owner === undefined ? say.release : `${manager.tool} ${manager.owner.kind}`}{' '}
-      <ManagerLink manager={manager} object={object} />. {manager.reverts ? say.reverts : null}
+      <ManagerLink manager={manager} object={object} />.{' '}
+      {manager.tool === 'Helm' ? null : say.reverts}
     </p>
   ))
 }

@@ -1,9 +1,8 @@
 /*
- * What manages an object, by the labels and annotations that the tools set on what they deploy. What Argo CD and Flux
- * manage they set back to what its source says, at once or with the next synchronisation; what Helm has installed is
- * as its chart says after the next upgrade.
+ * What manages an object, by the labels and annotations that the tools set on what they deploy, and when it sets back what
+ * others change. Objects of a controller have copies of these labels, so they are managed by nothing.
  */
-import { textAt } from './json.ts'
+import { flagAt, listAt, textAt, valueAt } from './json.ts'
 
 /** The object that manages another one: an Application, a Kustomization, a HelmRelease, or a release of Helm itself. */
 export interface Manager {
@@ -13,8 +12,6 @@ export interface Manager {
   /** Absent: it is not said. */
   readonly namespace?: string
   readonly name: string
-  /** Whether it sets back what others change. */
-  readonly reverts: boolean
 }
 
 interface Managed {
@@ -22,20 +19,18 @@ interface Managed {
   readonly kind: string
   readonly namespace: string | null
   readonly name: string
-  readonly json: unknown
 }
 
-/** The managers of an object, the nearest to its source first. */
-export function managersOf(object: Managed): readonly Manager[] {
-  const label = (name: string): string | undefined =>
-    textAt(object.json, 'metadata', 'labels', name)
-  const annotation = (name: string): string | undefined =>
-    textAt(object.json, 'metadata', 'annotations', name)
+/** The managers of an object, by its `metadata`, the nearest to its source first. */
+export function managersOf(object: Managed, metadata: unknown): readonly Manager[] {
+  if (listAt(metadata, 'ownerReferences').some((one) => flagAt(one, 'controller'))) return []
+  const label = (name: string): string | undefined => textAt(metadata, 'labels', name)
+  const annotation = (name: string): string | undefined => textAt(metadata, 'annotations', name)
   const flux = (group: string, kind: string): readonly Manager[] => {
     const [name, namespace] = [label(`${group}/name`), label(`${group}/namespace`)]
     if (name === undefined) return []
     const place = namespace === undefined ? {} : { namespace }
-    return [{ tool: 'Flux', owner: { group, kind }, ...place, name, reverts: true }]
+    return [{ tool: 'Flux', owner: { group, kind }, ...place, name }]
   }
   const argo =
     argoByTracking(object, annotation('argocd.argoproj.io/tracking-id')) ??
@@ -55,7 +50,6 @@ export function managersOf(object: Managed): readonly Manager[] {
             tool: 'Helm' as const,
             ...(inNamespace === undefined ? {} : { namespace: inNamespace }),
             name: release,
-            reverts: false,
           },
         ]),
   ]
@@ -81,5 +75,24 @@ function argoByName(text: string | undefined): Manager | undefined {
   const [, namespace, name = text] = /^([^_]+)_(.+)$/.exec(text) ?? []
   const owner = { group: 'argoproj.io', kind: 'Application' }
   const place = namespace === undefined ? {} : { namespace }
-  return { tool: 'Argo CD', owner, ...place, name, reverts: true }
+  return { tool: 'Argo CD', owner, ...place, name }
+}
+
+/** When a manager puts back what others have changed. */
+export type Reversal = 'atOnce' | 'inTurn' | 'paused' | 'whenSynced' | 'whenUpgraded'
+
+/** When a manager puts back what others have changed, by its `spec`; `undefined`: its spec is not known. */
+export function reversalOf({ tool, owner }: Manager, spec: unknown): Reversal | undefined {
+  if (tool === 'Helm') return 'whenUpgraded'
+  if (typeof spec !== 'object' || spec === null) return undefined
+  if (tool === 'Flux') {
+    if (flagAt(spec, 'suspend')) return 'paused'
+    const corrects =
+      owner?.kind === 'Kustomization' || textAt(spec, 'driftDetection', 'mode') === 'enabled'
+    return corrects ? 'inTurn' : 'whenUpgraded'
+  }
+  const automated = valueAt(spec, 'syncPolicy', 'automated')
+  const isAutomated =
+    typeof automated === 'object' && automated !== null && valueAt(automated, 'enabled') !== false
+  return isAutomated && flagAt(automated, 'selfHeal') ? 'atOnce' : 'whenSynced'
 }
