@@ -244,6 +244,8 @@ describeInBrowser('A table of the portal', (browser) => {
     await page.keyboard.press('f')
     await page.keyboard.type('invoice')
     await page.keyboard.press('Enter')
+    const isFiltered = async () => (await namesIn(page)).every((name) => name.includes('invoice'))
+    await expect.poll(isFiltered).toBe(true)
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: /^Deployment .*invoice/ }).waitFor()
