@@ -380,7 +380,6 @@ export class PlannedSubscriptions {
   }
 }
 
-/** The kinds that a subscription names, by the given schema; none if its arguments are refused. */
 /** A text that differs whenever a cache of this gateway may have changed. */
 function cachesState({ clusters }: ServedSchema): string {
   return Array.from(clusters.values(), (cache) => `${cache.name} ${cache.stateText}`).join('\n')
@@ -400,6 +399,7 @@ function onRightsOf(
   }
 }
 
+/** The kinds that a subscription names, by the given schema; none if its arguments are refused. */
 function subscribedKinds(
   served: ServedSchema,
   { document, operation, variableValues: variables }: ValidatedSubscriptionArgs,
