@@ -49,7 +49,6 @@ import { readableText } from './kept-state.ts'
 import {
   adopt,
   type BatchOfKind,
-  knownRow,
   registered,
   remember,
   textOf,
@@ -135,7 +134,6 @@ class ArchiveStore implements ArchiveCalls {
   #engine: Engine
   #prepared: Promise<void> | undefined
   #writing: Promise<void> | undefined
-  #claiming: Promise<void> = Promise.resolve()
   #forgetting: Promise<void> | undefined
   #isFailing = false
   /** Whether the last transaction failed. Its commit may have been done all the same, and its answer lost. */
@@ -180,9 +178,7 @@ class ArchiveStore implements ArchiveCalls {
     return this.#ask(async (engine) => {
       await this.#claim(engine, [archived.cluster])
       const isHeld = this.#holds(archived.cluster)
-      const row =
-        (await knownRow(engine, archived, isHeld)) ??
-        (await engine.transaction((statements) => registered(statements, archived, isHeld)))
+      const row = await engine.transaction((statements) => registered(statements, archived, isHeld))
       const id = Number(row['id'])
       const written: WrittenKind = this.#kinds.get(id) ?? { id, archived, ...unwritten }
       written.archived = archived
@@ -287,7 +283,10 @@ class ArchiveStore implements ArchiveCalls {
   publish(clusters: readonly PublishedCluster[]): Promise<readonly string[]> {
     return this.#ask(async (engine) => {
       const names = clusters.map(({ cluster }) => cluster)
-      await this.#claim(engine, names)
+      await this.#claim(
+        engine,
+        names.filter((one) => !this.#holds(one)),
+      )
       const others = names.filter((one) => !this.#holds(one))
       const held = clusters.filter(({ cluster }) => this.#holds(cluster))
       if (held.length > 0) {
@@ -333,9 +332,7 @@ class ArchiveStore implements ArchiveCalls {
 
   releaseCluster(cluster: string): Promise<void> {
     return this.#ask(async (engine) => {
-      await this.#holding((holders) =>
-        engine.transaction((statements) => holders.release(statements, cluster)),
-      )
+      await engine.transaction(async (one) => this.#holders?.release(one, cluster))
       await engine.notify('members')
     })
   }
@@ -345,9 +342,9 @@ class ArchiveStore implements ArchiveCalls {
     for (const timer of this.#timers) clearInterval(timer)
     await this.#writing
     await this.#forgetting
-    await this.#holding((holders) =>
-      this.#engine.transaction((statements) => holders.release(statements)),
-    ).catch(() => undefined)
+    await this.#engine
+      .transaction(async (statements) => this.#holders?.release(statements))
+      .catch(() => undefined)
     await this.#engine.close()
   }
 
@@ -456,30 +453,30 @@ class ArchiveStore implements ArchiveCalls {
 
   /** Those of the batches whose clusters this process holds. */
   async #held(engine: Engine, works: readonly Waiting[]): Promise<readonly Waiting[]> {
-    const clusters = [...new Set(works.map(({ kind }) => kind.archived.cluster))]
-    await this.#claim(engine, clusters)
-    for (const cluster of clusters) if (!this.#holds(cluster)) this.#refuseLate(cluster)
+    const clusters = new Set(works.map(({ kind }) => kind.archived.cluster))
+    const unheld = [...clusters].filter((one) => !this.#holds(one))
+    await this.#claim(engine, unheld)
+    for (const cluster of unheld) if (!this.#holds(cluster)) this.#park(cluster)
     return works.filter(({ kind }) => this.#holds(kind.archived.cluster))
   }
 
-  /** Refuses the batches of a cluster that another process holds, and that have waited for too long. */
-  #refuseLate(cluster: string): void {
+  /** Lets the batches of a cluster that another process holds wait; refuses those that have waited for too long. */
+  #park(cluster: string): void {
+    const now = performance.now()
+    this.#parkedUntilMs.set(cluster, now + holdMs / 12)
     const isLate = ({ kind, sinceMs }: Waiting) =>
-      kind.archived.cluster === cluster && performance.now() - sinceMs > holdMs * 1.5
+      kind.archived.cluster === cluster && now - sinceMs > holdMs * 1.5
     this.#end(this.#queue.filter(isLate), ofAnother(cluster))
   }
 
   /** What waits for nothing but its turn. */
   #ready(): readonly Waiting[] {
     if (this.#parkedUntilMs.size === 0) return this.#queue
-    return this.#queue.filter(({ kind }) => !this.#isParked(kind.archived.cluster))
-  }
-
-  /** Whether another process held a cluster a moment ago. */
-  #isParked(cluster: string): boolean {
-    if (performance.now() < (this.#parkedUntilMs.get(cluster) ?? -Infinity)) return true
-    this.#parkedUntilMs.delete(cluster)
-    return false
+    const now = performance.now()
+    for (const [cluster, untilMs] of this.#parkedUntilMs) {
+      if (untilMs <= now) this.#parkedUntilMs.delete(cluster)
+    }
+    return this.#queue.filter(({ kind }) => !this.#parkedUntilMs.has(kind.archived.cluster))
   }
 
   /** Whether this process may write a cluster. */
@@ -487,28 +484,12 @@ class ArchiveStore implements ArchiveCalls {
     return this.#holders?.holds(cluster) ?? true
   }
 
-  /** Takes those of the clusters that no process holds. What another one holds is asked for again after a moment. */
-  #claim(engine: Engine, clusters: readonly string[]): Promise<void> {
-    return this.#holding(async (holders) => {
-      const asked = clusters.filter((one) => !this.#holds(one) && !this.#isParked(one))
-      if (asked.length === 0) return
-      const taken = await engine.transaction((statements) => holders.claim(statements, asked))
-      const untilMs = performance.now() + holdMs / 12
-      for (const one of asked) if (!this.#holds(one)) this.#parkedUntilMs.set(one, untilMs)
-      if (taken.length > 0) await this.#takeOver(engine, taken)
-    })
-  }
-
-  /**
-   * One after the other: many kinds ask for the same clusters at once. And in the order of the calls: a cluster that is
-   * released must not be claimed by a call from before.
-   */
-  #holding(work: (holders: Holders) => Promise<void>): Promise<void> {
+  /** Takes the clusters that no other process holds. */
+  async #claim(engine: Engine, clusters: readonly string[]): Promise<void> {
     const holders = this.#holders
-    if (holders === undefined) return Promise.resolve()
-    const done = this.#claiming.then(() => work(holders))
-    this.#claiming = done.catch(() => undefined)
-    return done
+    if (holders === undefined || clusters.length === 0) return
+    const taken = await engine.transaction((statements) => holders.claim(statements, clusters))
+    if (taken.length > 0) await this.#takeOver(engine, taken)
   }
 
   /** What another process wrote last is the base of what follows, if it is what was known here. */
