@@ -123,6 +123,10 @@ describe('a message that breaks the protocol ends the session', () => {
     ['a text that is no JSON', 'hello'],
     ['a first message without a target', JSON.stringify({ type: 'start' })],
     [
+      'a name that leads elsewhere',
+      JSON.stringify({ type: 'start', namespace: 'shop', pod: '..', command: ['sh'] }),
+    ],
+    [
       'another member',
       JSON.stringify({ type: 'start', namespace: 'a', pod: 'b', command: ['sh'], as: 'root' }),
     ],

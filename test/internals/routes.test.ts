@@ -161,6 +161,7 @@ describe('the gateways that an operation is for', () => {
         "query fetch__KIND: without: any, id: http://there",
         "query gatewayClusters: without: here+http://there+http://far",
         "query graph: without: any, roots: http://there",
+        "query kindFields: without: here, cluster: http://there",
         "query kubernetesObjects: without: here, cluster: http://there, clusters: http://there, clusterSelector: http://far+http://there",
         "query object: without: any, id: http://there",
         "query objectByRef: without: here, cluster: http://there",

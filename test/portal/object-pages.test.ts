@@ -85,6 +85,7 @@ describeInBrowser('The page of a kind', (browser) => {
   it('of a pod says where each value of its environment comes from, and shows none of a Secret', async () => {
     await using opened = await open('demo/Pod/storefront/of-pages')
     const { page } = opened
+    await page.getByText('the cluster has no metrics-server').waitFor()
     await page.getByRole('tabpanel').getByText('Environment').click()
     await page.getByText('debug', { exact: true }).waitFor()
     await page.getByText('It has no such key now.').waitFor()
@@ -102,8 +103,13 @@ describeInBrowser('The page of a kind', (browser) => {
   it('of a pod has its probes, ports, volumes, and how it ended last', async () => {
     await using opened = await open('demo/Pod/storefront/of-pages')
     const { page } = opened
+    // What comes later moves what is below it.
+    await page.getByText('It has written nothing yet.').waitFor()
+    await page.getByText('the cluster has no metrics-server').waitFor()
     await page.getByRole('tabpanel').getByText('Probes').click()
+    await page.getByText('Startup', { exact: true }).waitFor()
     await page.getByRole('tabpanel').getByText('Volumes').click()
+    await page.getByText('/etc/app').waitFor()
     const text = (await page.getByRole('tabpanel').innerText()).replaceAll(/\s+/g, ' ')
     expect(text).toContain('Ports: http 8080')
     expect(text).toContain('Startup opens port 8080')

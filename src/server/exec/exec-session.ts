@@ -85,15 +85,20 @@ interface ExecEnd {
 }
 
 const text = z.string().min(1).max(253)
+/** Goes into a path of the API server, so `..` is none. */
+const name = text.regex(
+  /^[a-z0-9][-a-z0-9.]*$/,
+  'must be a name of Kubernetes: lower-case letters, digits, "-" and "."',
+)
 
 /** The first message. */
 const startMessage = z.strictObject({
   type: z.literal('start'),
   authorization: z.string().max(16_384).optional(),
   cluster: text.optional(),
-  namespace: text,
-  pod: text,
-  container: text.optional(),
+  namespace: name,
+  pod: name,
+  container: name.optional(),
   command: z.array(z.string().max(16_384)).min(1).max(100),
   tty: z.boolean().default(false),
   columns: z.int().min(1).max(1_000).optional(),
