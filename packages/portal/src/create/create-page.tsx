@@ -119,9 +119,7 @@ function Create({
     editor.current?.mark([])
     const reads = new AbortController()
     const timer = setTimeout(() => {
-      // The values of Secrets stay in the page.
-      const isKept = text.trim() !== '' && !/^\s*["']?kind["']?:\s*["']?Secret\b/m.test(text)
-      keepDraft(draftId, isKept ? { base: {}, text } : undefined)
+      keepText(text)
       void check(reads.signal)
     }, restMs)
     return () => {
@@ -153,6 +151,8 @@ function Create({
 
   const review = async (): Promise<void> => {
     run.current?.leave()
+    // The page may ask for a sign-in before the text has rested.
+    keepText(text)
     const read = await reader.read(text, new AbortController().signal)
     if (read === undefined) return
     setReading(read)
@@ -342,6 +342,12 @@ function Create({
       )}
     </div>
   )
+}
+
+/** Keeps the text as the draft of the page. The values of Secrets stay in the page. */
+function keepText(text: string): void {
+  const isKept = text.trim() !== '' && !/^\s*["']?kind["']?:\s*["']?Secret\b/m.test(text)
+  keepDraft(draftId, isKept ? { base: {}, text } : undefined)
 }
 
 /** A draft that is kept stays, with what is asked for after it. */
