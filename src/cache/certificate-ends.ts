@@ -144,8 +144,9 @@ interface Described {
 
 /** The alternative names of a certificate, which Node writes as `DNS:a, IP Address:b`; without any, the common name. */
 function namesOf({ subjectAltName, subject = '' }: Described): readonly string[] {
-  const alternative = subjectAltName?.split(', ').map((one) => one.replace(/^[A-Za-z ]+:/, ''))
-  return (alternative ?? [commonName(subject) ?? []].flat()).slice(0, maxNames)
+  const name = commonName(subject)
+  const names = subjectAltName?.split(', ').map((one) => one.replace(/^[A-Za-z ]+:/, ''))
+  return (names ?? (name === undefined ? [] : [name])).slice(0, maxNames)
 }
 
 function issuerOf({ issuer = '' }: Described): string {

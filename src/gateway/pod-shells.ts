@@ -92,7 +92,7 @@ async function admitted(
   return { cluster, access }
 }
 
-/** Rejects with `ClientError` FORBIDDEN unless the caller may start the process. Without a viewer, nobody is asked. */
+/** Rejects with `ClientError` FORBIDDEN unless the caller may start the process. Without authentication, no access is reviewed. */
 async function review(
   cluster: string,
   access: ViewerAccess | undefined,

@@ -43,7 +43,7 @@ export function hasOrAll(list: readonly string[] | undefined, value: string): bo
   return list !== undefined && (list.includes('*') || list.includes(value))
 }
 
-/** Those whom a subject of a binding means. `namespace` is that of a ServiceAccount, and otherwise `''`. */
+/** A subject of a binding. `namespace` is that of a ServiceAccount; `''` for users and groups. */
 export interface RbacSubject {
   readonly kind: 'User' | 'Group' | 'ServiceAccount'
   readonly namespace: string
@@ -60,7 +60,7 @@ export function userSubject(name: string): RbacSubject {
     : { kind: 'ServiceAccount', namespace, name: account }
 }
 
-/** Those whom a binding in a namespace binds, `''` for a ClusterRoleBinding. Subjects that bind nobody are left out. */
+/** The valid subjects of a binding. `namespace`: that of the binding; `''` for a ClusterRoleBinding. */
 export function subjectsBound(subjects: unknown, namespace: string): readonly RbacSubject[] {
   if (!Array.isArray(subjects)) return []
   return (subjects as readonly unknown[]).flatMap((subject): readonly RbacSubject[] => {

@@ -1,4 +1,5 @@
 import { createContext, useContext } from 'react'
+import { groupOf } from './object/json.ts'
 
 /** Where the views look. */
 export interface Scope {
@@ -76,8 +77,9 @@ export interface NamedParams {
 /** The parameters of an object's address. */
 export function namedParams(named: NamedObject): NamedParams {
   const { cluster, apiVersion, kind, namespace, name } = named
-  const group = apiVersion.includes('/') ? `.${apiVersion.slice(0, apiVersion.indexOf('/'))}` : ''
-  return { cluster, kind: `${kind}${group}`, namespace: namespace ?? noNamespace, name }
+  const group = groupOf(apiVersion)
+  const kindName = group === '' ? kind : `${kind}.${group}`
+  return { cluster, kind: kindName, namespace: namespace ?? noNamespace, name }
 }
 
 /** The object that an address names; `undefined` if it has an `id`. Any version of its group will do. */

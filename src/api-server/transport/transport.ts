@@ -155,19 +155,11 @@ export class Transport {
    * same ways. Renews rejected credentials once.
    */
   async send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
-    signal.throwIfAborted()
-    try {
-      const credentials = await this.#await(this.#credentials.get(), signal)
-      const first = await this.#exchange(request, credentials, signal)
-      if (first.message.statusCode !== 401) return await accepted(request, first)
-      const refusal = await readRefusal(request, first)
-      const renewed = await this.#await(this.#credentials.replace(credentials), signal)
-      if (renewed === undefined) throw refusal
-      return await accepted(request, await this.#exchange(request, renewed, signal))
-    } catch (error) {
-      if (isUnauthorized(error)) this.#observer.unauthorized?.()
-      throw error
-    }
+    return await this.#authenticated(
+      async (credentials) =>
+        await accepted(request, await this.#exchange(request, credentials, signal)),
+      signal,
+    )
   }
 
   /**
@@ -179,21 +171,36 @@ export class Transport {
     open: (dialing: Dialing) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
+    try {
+      return await this.#authenticated(
+        async (credentials) => await open(await this.#dialing(path, credentials)),
+        signal,
+      )
+    } catch (error) {
+      if (error instanceof ConnectionError) this.#observer.failed(error.failure)
+      throw error
+    }
+  }
+
+  /** Does something with the credentials, and once more with renewed ones if the server refuses them. */
+  async #authenticated<T>(
+    work: (credentials: RequestCredentials) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
     signal.throwIfAborted()
     try {
       const credentials = await this.#await(this.#credentials.get(), signal)
-      const first = await this.#dialing(path, credentials)
       try {
-        return await open(first)
+        return await work(credentials)
       } catch (error) {
-        if (!isUnauthorized(error)) throw error
+        const isRefused = error instanceof ApiStatusError && error.httpStatus === 401
+        if (!isRefused) throw error
         const renewed = await this.#await(this.#credentials.replace(credentials), signal)
         if (renewed === undefined) throw error
-        return await open(await this.#dialing(path, renewed))
+        return await work(renewed)
       }
     } catch (error) {
       if (isUnauthorized(error)) this.#observer.unauthorized?.()
-      else if (error instanceof ConnectionError) this.#observer.failed(error.failure)
       throw error
     }
   }

@@ -527,7 +527,7 @@ export function checkedCoalesceMs(value: number | null | undefined): number | un
   throw outside('coalesceMs', 0, value)
 }
 
-/** How often whoever follows caches may have them looked at, at most. */
+/** The shortest interval at which a subscriber may have the caches looked at. */
 const leastEveryMs = 500
 
 /** The allowed `resourcesEveryMs`. Throws `ClientError`. */

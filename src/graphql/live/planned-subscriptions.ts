@@ -111,12 +111,17 @@ interface KnownSubscription {
   readonly otherVariables: ReadonlySet<string>
 }
 
+/** How long the state of all caches, of which there may be thousands, is taken for the present one. */
+const lookMs = 100
+
 export class PlannedSubscriptions {
   readonly #options: PlannedSubscriptionsOptions
   readonly #operations = new WeakMap<OperationDefinitionNode, KnownSubscription>()
   readonly #groups: LiveGroups
   /** Answers the selections of `gatewayClusters` and of the events of extensions. */
   readonly #queries: PlannedQueries
+  /** The last {@link #cachesState}, and when it was made. */
+  #looked = { atMs: -Infinity, text: '' }
 
   constructor(options: PlannedSubscriptionsOptions) {
     this.#options = options
@@ -261,9 +266,8 @@ export class PlannedSubscriptions {
           const read = this.#answers({ document, variables }, validated, caller)
           const { resourcesEveryMs } = args as GatewayClustersSubscriptionArguments
           const everyMs = checkedEveryMs(resourcesEveryMs)
-          const { served: servedNow } = this.#options
           const onRights = onRightsOf(served, viewer)
-          const state = (): string => cachesState(servedNow())
+          const state = (): string => this.#cachesState()
           const caches = everyMs === undefined ? undefined : { everyMs, state, onRights }
           return await clustersStream({ coalesceMs, fleet: served.fleet, caches, read })
         }
@@ -339,6 +343,17 @@ export class PlannedSubscriptions {
     }
   }
 
+  /** A text that differs whenever a cache may have changed. Subscribers who look within a moment share it. */
+  #cachesState(): string {
+    const atMs = performance.now()
+    if (atMs - this.#looked.atMs > lookMs) {
+      const { clusters } = this.#options.served()
+      const states = Array.from(clusters.values(), (cache) => `${cache.name} ${cache.stateText}`)
+      this.#looked = { atMs, text: states.join('\n') }
+    }
+    return this.#looked.text
+  }
+
   /** Answers the events of a subscription, each by the present schema. Rejects if that schema lacks a selected field. */
   #answers(
     { document, variables }: Pick<SubscriptionRequest, 'document' | 'variables'>,
@@ -378,11 +393,6 @@ export class PlannedSubscriptions {
     }
     return known
   }
-}
-
-/** A text that differs whenever a cache of this gateway may have changed. */
-function cachesState({ clusters }: ServedSchema): string {
-  return Array.from(clusters.values(), (cache) => `${cache.name} ${cache.stateText}`).join('\n')
 }
 
 /** Calls a listener back when the rights of a viewer may have changed. */

@@ -18,9 +18,9 @@ import {
 } from '../../kubernetes/rbac.ts'
 import type { PolicyRule } from '../../kubernetes/wire/rbac-v1.ts'
 import { isInScope } from '../../query/condition/scope.ts'
-import { encodeCursor, listHash, positionIn } from '../../query/page/cursor.ts'
-import { comparePositions, FirstRows } from '../../query/page/list-order.ts'
-import { pageOfValues, pageSizeOf } from '../../query/page/page.ts'
+import { examinedPerDecoded } from '../../query/condition/work-budget.ts'
+import { listHash, positionIn } from '../../query/page/cursor.ts'
+import { pageAfter, pageSizeOf } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { clusterNamed, type FoundObject, type KindView } from '../prepare/kind-view.ts'
 import type {
@@ -80,11 +80,13 @@ interface GrantingRole {
   readonly rules: readonly { readonly rule: PolicyRule; readonly at: number }[]
 }
 
-/** Decoding a role or a binding takes as long as examining so many objects. */
-const examinedPerDecoded = 20
 /** Reading a rule, or sorting a grant, takes as long as so many tests. */
 const testsPerRule = 4
 const maxUnseenRoles = 100
+
+/** Grants are in the order of their keys. */
+const order = { terms: [], backwards: false }
+const positionOf = ({ key }: Grant) => ({ values: [], key })
 
 /** A page of grants. Throws `ArgumentError`, `ClientError` and `QueryTooCostlyError`. */
 export function readAccessGrants(run: ReadRun, args: AccessGrantsArguments): object {
@@ -97,22 +99,8 @@ export function readAccessGrants(run: ReadRun, args: AccessGrantsArguments): obj
   const from = positionIn(after, { hash, argument: 'after', terms: 0 })
   const places = rbacPlaces(run, cluster, asked)
   const { grants, unseen } = grantsIn(run, places.parts, asked)
-  const order = { terms: [], backwards: false }
-  const found = new FirstRows<Grant>(size + 1, (a, b) =>
-    comparePositions({ values: [], key: a.key }, { values: [], key: b.key }, order),
-  )
   budget.spend('tests', testsPerRule * grants.length)
-  for (const grant of grants) {
-    const position = { values: [], key: grant.key }
-    if (from === undefined || comparePositions(position, from, order) > 0) found.add(grant)
-  }
-  const page = pageOfValues({
-    found: found.rows(),
-    size,
-    hasPreviousPage: from !== undefined,
-    cursorOf: ({ key }) => encodeCursor(hash, { part: '', values: [], key }, budget),
-    totalCount: () => grants.length,
-  })
+  const page = pageAfter({ rows: grants, positionOf, order, from, size, hash, budget })
   return {
     ...places.read(),
     ...rowMembers(run, page, (grant) => grantValue(cluster, grant)),

@@ -102,6 +102,9 @@ export interface CostlyArgument {
 /** Errors omit work below this share of the budget, unless the sum needs it. */
 const minReportedShare = 0.1
 
+/** Decoding an object takes as long as examining so many of them. */
+export const examinedPerDecoded = 20
+
 export class WorkBudget {
   readonly #limits: WorkLimits
   readonly #spent: Record<Work, number> = { examined: 0, tests: 0, rows: 0, fields: 0, bytes: 0 }

@@ -18,6 +18,7 @@ import {
   valueHash,
 } from './cursor.ts'
 import {
+  FirstRows,
   type ListOrder,
   type OrderPosition,
   type OrderTerm,
@@ -315,6 +316,33 @@ export function pageOfValues<R>(of: {
     },
     totalCount,
   }
+}
+
+/**
+ * The page behind a position of rows that are values, and are all known. `rows`: in no order. `hash`: that of the list, for
+ * the cursors.
+ */
+export function pageAfter<R>(of: {
+  readonly rows: readonly R[]
+  readonly positionOf: (row: R) => OrderPosition
+  readonly order: ListOrder
+  readonly from: OrderPosition | undefined
+  readonly size: number
+  readonly hash: string
+  readonly budget: WorkBudget
+}): PageOf<R> {
+  const { rows, positionOf: at, order, from, size, hash, budget } = of
+  const first = new FirstRows<R>(size + 1, (a, b) => comparePositions(at(a), at(b), order))
+  for (const row of rows) {
+    if (from === undefined || comparePositions(at(row), from, order) > 0) first.add(row)
+  }
+  return pageOfValues({
+    found: first.rows(),
+    size,
+    hasPreviousPage: from !== undefined,
+    cursorOf: (row) => encodeCursor(hash, { part: '', ...at(row) }, budget),
+    totalCount: () => rows.length,
+  })
 }
 
 interface FoundRows<P extends ListPart> {

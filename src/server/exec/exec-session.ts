@@ -21,6 +21,7 @@ import type { Counts } from '../../lib/counts.ts'
 import type { ServerParts } from '../operation-pipeline.ts'
 import type { Output } from '../user-limits.ts'
 import { SocketIdentity } from '../websocket/socket-identity.ts'
+import { followPings } from '../websocket/web-socket-transport.ts'
 import {
   execChannel,
   type ExecEndReport,
@@ -210,7 +211,8 @@ export class ExecSession {
     this.#limit(parts.limits.connectionInitDeadlineMs, () => {
       if (this.#state === 'waiting') this.#end(wrong('the first message has not arrived in time'))
     })
-    this.#followPings()
+    // A paused socket reads no answers.
+    this.#defer(followPings(socket, parts.limits.pingIntervalMs, () => socket.isPaused))
   }
 
   #defer(release: () => void): void {
@@ -220,22 +222,6 @@ export class ExecSession {
   #limit(ms: number, act: () => void): void {
     const timer = setTimeout(act, ms)
     this.#defer(() => clearTimeout(timer))
-  }
-
-  /** Ends the session if a ping has no answer before the second one after it. A paused socket reads no answers. */
-  #followPings(): void {
-    const { socket, parts } = this.#options
-    let unanswered = 0
-    socket.on('pong', () => {
-      unanswered = 0
-    })
-    const pings = setInterval(() => {
-      if (socket.isPaused) return
-      unanswered += 1
-      if (unanswered > 2) socket.terminate()
-      else socket.ping()
-    }, parts.limits.pingIntervalMs)
-    this.#defer(() => clearInterval(pings))
   }
 
   #received(data: RawData, isBinary: boolean): void {

@@ -56,7 +56,13 @@ export interface Refusal {
   readonly headers?: OutgoingHttpHeaders
 }
 
-/** Checks the host ({@link HostNames}) and the origin of a request by its headers, for both transports. */
+/** The foreign origins that may do something, and the option that names them. */
+export interface AllowedOrigins {
+  readonly origins: ReadonlySet<string>
+  readonly option: string
+}
+
+/** Checks the host ({@link HostNames}) and the origin of a request by its headers, for all transports. */
 export class OriginCheck {
   readonly #hosts: HostNames
   readonly #allowedOrigins: ReadonlySet<string>
@@ -82,10 +88,13 @@ export class OriginCheck {
     this.#allowedOrigins = new Set(allowedOrigins)
   }
 
-  /** `allowedOrigins`: others than those that may send operations. */
+  /** `allowed`: other origins than those that may send operations. */
   refusal(
     headers: IncomingHttpHeaders,
-    allowedOrigins: ReadonlySet<string> = this.#allowedOrigins,
+    { origins, option }: AllowedOrigins = {
+      origins: this.#allowedOrigins,
+      option: 'server.allowedOrigins',
+    },
   ): Refusal | undefined {
     if (!this.#hosts.has(headers.host)) {
       const host = JSON.stringify(headers.host ?? '')
@@ -105,13 +114,12 @@ export class OriginCheck {
           site === 'none' ||
           (headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document')
         : origin === this.#publicOrigin || hostOf(origin) === headers.host?.toLowerCase()
-    if (isFromOwnPage || (origin !== undefined && allowedOrigins.has(origin))) return undefined
+    if (isFromOwnPage || (origin !== undefined && origins.has(origin))) return undefined
     const from = origin ?? `a ${String(site)} page`
-    const option = allowedOrigins === this.#allowedOrigins ? 'server' : 'exec'
     return {
       status: 403,
       reason: `Requests from ${JSON.stringify(from)} are refused.`,
-      hint: `add the origin to ${option}.allowedOrigins to allow it`,
+      hint: `add the origin to ${option} to allow it`,
     }
   }
 

@@ -34,32 +34,45 @@ import {
   type StreamedOperation,
 } from '../streamed-operation.ts'
 import { SocketIdentity } from './socket-identity.ts'
-import { pathOf, refuseUpgrade, requestIdOf, startingRefusal } from '../guard/request-guard.ts'
+import {
+  type AllowedOrigins,
+  pathOf,
+  type Refusal,
+  refuseUpgrade,
+  requestIdOf,
+  startingRefusal,
+} from '../guard/request-guard.ts'
 import { sleep } from '../../lib/backoff.ts'
 import { FrameSink, type Output } from '../user-limits.ts'
 
-/** GraphQL over WebSocket (graphql-transport-ws), on the path of the API: answers upgrade requests by a WebSocket or a refusal. */
-export function webSocketUpgrades(
-  parts: ServerParts,
-): (request: IncomingMessage, stream: Duplex, head: Buffer) => void {
-  const { origins, isStarted, connections, observer, limits } = parts
-  const server = new WebSocketServer({
-    noServer: true,
-    handleProtocols,
-    perMessageDeflate: false,
-    maxPayload: limits.maxBodyBytes,
-    // Reads one message per socket and turn of the event loop: thousands may arrive at once.
-    allowSynchronousEvents: false,
-  })
-  const operations = createWebSocketOperations(parts)
+export type AnswerUpgrade = (request: IncomingMessage, stream: Duplex, head: Buffer) => void
+
+export interface UpgradeOptions {
+  readonly server: WebSocketServer
+  /** The foreign origins that may open one. Absent: those that may send operations. */
+  readonly allowed?: AllowedOrigins | undefined
+  /** Why a request is refused that any server of this gateway would take. */
+  readonly refusal: (request: IncomingMessage) => Refusal | undefined
+  /** `connection`: that of the WebSocket, without compression. */
+  readonly serve: (
+    socket: WebSocket,
+    openedBy: Pick<OpenedBy, 'request' | 'requestId'>,
+    connection: Socket,
+  ) => void
+}
+
+/** Answers upgrade requests by a WebSocket or a refusal. */
+export function upgradesOf(
+  { origins, isStarted, connections, observer }: ServerParts,
+  { server, allowed, refusal: ownRefusal, serve }: UpgradeOptions,
+): AnswerUpgrade {
   return (request, stream, head) => {
     const { headers } = request
     const stopping = { status: 503, reason: 'The gateway is stopping.' }
-    const elsewhere = { status: 404, reason: `WebSockets are served at ${graphqlPath} only.` }
     const refusal =
-      (connections.isClosed ? stopping : origins.refusal(headers)) ??
+      (connections.isClosed ? stopping : origins.refusal(headers, allowed)) ??
       (isStarted() ? undefined : startingRefusal) ??
-      (pathOf(request) === graphqlPath ? undefined : elsewhere)
+      ownRefusal(request)
     if (refusal !== undefined) {
       refuseUpgrade(stream, refusal)
       return
@@ -67,14 +80,55 @@ export function webSocketUpgrades(
     server.handleUpgrade(request, stream, head, (socket) => {
       observer?.socketOpened?.()
       socket.once('close', () => observer?.socketClosed?.())
-      const requestId = requestIdOf(headers)
-      const identity = new SocketIdentity(parts, { request, requestId }, socket)
-      const openedBy = { request, requestId, identity }
       // The server is one of node:http or node:https.
-      const connection = stream as Socket
-      serveGraphQLSocket({ socket, connection, openedBy, operations, parts })
+      serve(socket, { request, requestId: requestIdOf(headers) }, stream as Socket)
     })
   }
+}
+
+/**
+ * Cuts off a WebSocket if a ping has no answer before the second one after it. `isDeaf`: no answers are read now. Returns a
+ * function that ends it.
+ */
+export function followPings(
+  socket: WebSocket,
+  intervalMs: number,
+  isDeaf: () => boolean = () => false,
+): () => void {
+  let unanswered = 0
+  socket.on('pong', () => {
+    unanswered = 0
+  })
+  const pings = setInterval(() => {
+    if (isDeaf()) return
+    unanswered += 1
+    if (unanswered > 2) socket.terminate()
+    else socket.ping()
+  }, intervalMs)
+  return () => clearInterval(pings)
+}
+
+/** GraphQL over WebSocket (graphql-transport-ws), on the path of the API. */
+export function webSocketUpgrades(parts: ServerParts): AnswerUpgrade {
+  const server = new WebSocketServer({
+    noServer: true,
+    handleProtocols,
+    perMessageDeflate: false,
+    maxPayload: parts.limits.maxBodyBytes,
+    // Reads one message per socket and turn of the event loop: thousands may arrive at once.
+    allowSynchronousEvents: false,
+  })
+  const operations = createWebSocketOperations(parts)
+  const elsewhere = { status: 404, reason: `WebSockets are served at ${graphqlPath} only.` }
+  return upgradesOf(parts, {
+    server,
+    refusal: (request) => (pathOf(request) === graphqlPath ? undefined : elsewhere),
+    serve(socket, opened, connection) {
+      const identity = new SocketIdentity(parts, opened, socket)
+      const openedBy = { ...opened, identity }
+      serveGraphQLSocket({ socket, connection, openedBy, operations, parts })
+    },
+  })
 }
 
 interface GraphQLSocketOptions {
@@ -206,16 +260,7 @@ function serveGraphQLSocket(options: GraphQLSocketOptions): void {
     },
     destroy: () => socket.terminate(),
   })
-  // Cuts off the socket if a ping has no answer before the second one after it.
-  let unanswered = 0
-  socket.on('pong', () => {
-    unanswered = 0
-  })
-  const pings = setInterval(() => {
-    unanswered += 1
-    if (unanswered > 2) socket.terminate()
-    else socket.ping()
-  }, limits.pingIntervalMs)
+  const endPings = followPings(socket, limits.pingIntervalMs)
   // ws closes the socket itself. For errors of the client (a broken frame, a large message) it sends a close code. They are
   // not logged, so that clients cannot fill the log.
   socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -223,7 +268,7 @@ function serveGraphQLSocket(options: GraphQLSocketOptions): void {
     log.warn('a WebSocket failed', { requestId, reason: error.message })
   })
   socket.once('close', (code, reason) => {
-    clearInterval(pings)
+    endPings()
     forget()
     sink.close()
     openedBy.identity[Symbol.dispose]()

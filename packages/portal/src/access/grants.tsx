@@ -9,6 +9,7 @@ import controls from '../look/controls.module.css'
 import { gapSentences } from '../look/gaps.ts'
 import { Failure } from '../look/notice.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
+import stacked from '../look/stacked-table.module.css'
 import { accessWords as said } from './access-words.ts'
 import styles from './grants.module.css'
 
@@ -47,7 +48,7 @@ export function Grants({
       {nodes.length === 0 ? (
         <p>{emptySentence(answer, isSubject)}</p>
       ) : (
-        <table className={styles['table']} aria-label={title}>
+        <table className={`${stacked['table']} ${styles['table']}`} aria-label={title}>
           <thead>
             <tr>
               {Object.values(said.columns).map((column) => (

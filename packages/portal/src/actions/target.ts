@@ -1,6 +1,7 @@
 import { ActionTargetDocument } from '../gateway/documents.ts'
 import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
 import type { words } from '../words.ts'
+import { groupOf } from '../object/json.ts'
 
 /** The object that actions are for. */
 export interface Acted {
@@ -31,7 +32,7 @@ export function useActionTarget(
   enabled: boolean,
 ): { readonly target: ActionTarget | undefined; readonly errors: readonly AnswerError[] } {
   const { id, kind, namespace, clusterName: cluster } = acted
-  const isOf = (one: string): boolean => kind === one && groupOf(acted) === builtIn[one]
+  const isOf = (one: string): boolean => kind === one && groupOf(acted.apiVersion) === builtIn[one]
   const variables = {
     id,
     cluster,
@@ -69,12 +70,7 @@ const builtIn: Readonly<Record<string, string>> = {
   Job: 'batch',
 }
 
-/** The group of an `apiVersion`; empty for `v1`. */
-export function groupOf({ apiVersion }: Pick<Acted, 'apiVersion'>): string {
-  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
-}
-
 /** The kind, if it is one with actions of its own. */
 export function builtInKind(acted: Pick<Acted, 'kind' | 'apiVersion'>): string | undefined {
-  return builtIn[acted.kind] === groupOf(acted) ? acted.kind : undefined
+  return builtIn[acted.kind] === groupOf(acted.apiVersion) ? acted.kind : undefined
 }

@@ -7,6 +7,7 @@ import { spanOf } from '../look/age.tsx'
 import { gapSentences } from '../look/gaps.ts'
 import { Failure } from '../look/notice.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
+import stacked from '../look/stacked-table.module.css'
 import { clustersOf, hasSeveralClusters, useScope } from '../scope.ts'
 import { certificateWords as said } from './certificate-words.ts'
 import styles from './certificates.module.css'
@@ -77,7 +78,7 @@ function Certificates({ answer, isOver }: { readonly answer: Answer; readonly is
       {nodes.length === 0 ? (
         <p>{isPart ? said.noneSeen : said.none}</p>
       ) : (
-        <table className={styles['table']} aria-label={said.title}>
+        <table className={`${stacked['table']} ${styles['table']}`} aria-label={said.title}>
           <thead>
             <tr>
               {Object.values(said.columns).map((column) => (

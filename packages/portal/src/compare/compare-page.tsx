@@ -15,6 +15,7 @@ import { words } from '../words.ts'
 import { comparableOf, compared } from './comparable.ts'
 import { compareWords as say } from './compare-words.ts'
 import styles from './compare.module.css'
+import { groupOf } from '../object/json.ts'
 
 // It brings CodeMirror.
 const YamlDifference = lazy(async () => ({
@@ -198,7 +199,7 @@ function Choose({
   const [typed, setTyped] = useState('')
   const text = typed.trim()
   const { data, errors, isPending } = useAnswer(CompareChoicesDocument, {
-    group: apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '',
+    group: groupOf(apiVersion),
     kind,
     clusters: ['*'],
     where: { name: text === '' ? { eq: name } : { contains: text } },

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from 'react'
 import { inScope, useScope } from '../scope.ts'
 import { KindsDocument, type KindsQuery, KindsServedDocument } from './documents.ts'
 import { type AnswerError, useAnswer, useGateway } from './gateway.ts'
+import { groupOf } from '../object/json.ts'
 
 type Resource = NonNullable<KindsQuery['gatewayClusters']>[number]['resources'][number]
 
@@ -75,10 +76,6 @@ function kindOf(resource: Resource): Kind {
 
 function pathOf({ resource, group }: Pick<Resource, 'resource' | 'group'>): string {
   return group === '' ? resource : `${resource}.${group}`
-}
-
-function groupOf(apiVersion: string): string {
-  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
 }
 
 /** The plural with the capitals of the kind: `NetworkPolicy` and `networkpolicies` make `NetworkPolicies`. */

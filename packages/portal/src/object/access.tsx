@@ -7,13 +7,14 @@ import styles from './access.module.css'
 import type { SeenObject } from './live-object.ts'
 import { pluralOf } from './neighbours.ts'
 import { Section } from './section.tsx'
+import { groupOf } from './json.ts'
 
 const scaled = ['Deployment', 'ReplicaSet', 'StatefulSet', 'ReplicationController']
 
 /** What the user may do with an object and with its kind, as the API server decides. */
 export function Access({ object }: { readonly object: SeenObject }) {
   const { id, kind, apiVersion, namespace, clusterName: cluster } = object
-  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
+  const group = groupOf(apiVersion)
   const { data, errors } = useAnswer(AccessDocument, {
     id,
     // The type in the schema of this gateway, which may have more kinds than the page knows.

@@ -1,6 +1,11 @@
 /** Reads values of an object, as `json` has it. Each answers `undefined`, or nothing, for another type. */
 type Path = readonly string[]
 
+/** The group of an `apiVersion`; empty for `v1`. */
+export function groupOf(apiVersion: string): string {
+  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
+}
+
 /** The value at a path of members. */
 export function valueAt(value: unknown, ...path: Path): unknown {
   let at = value

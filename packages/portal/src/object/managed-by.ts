@@ -2,7 +2,7 @@
  * What manages an object, by the labels and annotations that the tools set on what they deploy, and when it sets back what
  * others change. Objects of a controller have copies of these labels, so they are managed by nothing.
  */
-import { flagAt, listAt, textAt, valueAt } from './json.ts'
+import { flagAt, groupOf, listAt, textAt, valueAt } from './json.ts'
 
 /** The object that manages another one: an Application, a Kustomization, a HelmRelease, or a release of Helm itself. */
 export interface Manager {
@@ -59,12 +59,10 @@ export function managersOf(object: Managed, metadata: unknown): readonly Manager
 function argoByTracking(object: Managed, text: string | undefined): Manager | undefined {
   const [, application = '', group, kind, namespace, name] =
     /^([^:]+):([^/:]*)\/([^:]+):([^/:]*)\/(.+)$/.exec(text ?? '') ?? []
-  const { apiVersion } = object
-  const ownGroup = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
   const isOwn =
     name === object.name &&
     kind === object.kind &&
-    group === ownGroup &&
+    group === groupOf(object.apiVersion) &&
     (object.namespace === null || namespace === object.namespace)
   return isOwn ? argoByName(application) : undefined
 }

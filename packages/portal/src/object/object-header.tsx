@@ -14,7 +14,7 @@ import { PlaceLink } from '../look/place-link.tsx'
 import { usePlace } from '../scope.ts'
 import { words } from '../words.ts'
 import { troubleOf } from './container-state.ts'
-import { numberAt, textAt, textsAt } from './json.ts'
+import { groupOf, numberAt, textAt, textsAt } from './json.ts'
 import type { LiveObject, SeenObject } from './live-object.ts'
 import styles from './object-header.module.css'
 import { ViewMenu } from '../frame/view-menu.tsx'
@@ -146,12 +146,13 @@ function Copy({ object }: { readonly object: SeenObject }) {
   }, [isCopied])
   const { name, namespace, apiVersion, kind, id } = object
   const named = { ...object, cluster: object.clusterName }
-  const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : ''
+  const group = groupOf(apiVersion)
+  const typeName = `${kind.toLowerCase()}${group === '' ? '' : `.${group}`}`
   const texts = [
     [words.object.copyName, name],
     [
       words.object.copyCommand,
-      `kubectl get ${kind.toLowerCase()}${group} ${name}${namespace === null ? '' : ` -n ${namespace}`} -o yaml`,
+      `kubectl get ${typeName} ${name}${namespace === null ? '' : ` -n ${namespace}`} -o yaml`,
     ],
     [words.object.copyAddress, new URL(hrefOf({ object: id, named }), location.href).href],
   ] as const

@@ -13,6 +13,7 @@ import { ObjectHeader } from './object-header.tsx'
 import styles from './object.module.css'
 import { Related } from './related.tsx'
 import { Summary } from './summary.tsx'
+import { groupOf } from './json.ts'
 
 // These bring CodeMirror and React Flow, which are larger than all other tabs together.
 const ObjectGraph = lazy(async () => ({
@@ -49,7 +50,7 @@ export function tabNamed(name: string | undefined): ObjectTab {
 
 /** The tabs of an object: what has no pods has no logs, and only a pod has shells, where the gateway opens them. */
 function tabsOf({ apiVersion, kind }: SeenObject, areShells: boolean): readonly ObjectTab[] {
-  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
+  const group = groupOf(apiVersion)
   const hasLogs = withLogs.has(`${group} ${kind}`)
   return areShells ? tabs : hasLogs ? tabsWithoutShell : tabsWithoutLogs
 }

@@ -9,6 +9,7 @@ import type { SeenObject } from './live-object.ts'
 import { ObjectLink } from './object-link.tsx'
 import styles from './pods.module.css'
 import { Section } from './section.tsx'
+import { groupOf } from './json.ts'
 
 /** The filter of pods by what is above them: by the group and kind of that. */
 const filters: Readonly<Record<string, (name: string) => unknown>> = {
@@ -31,7 +32,7 @@ const most = 10
 /** The pods of a workload, a Service, a claim or a node: the broken ones first, each with what is wrong. */
 export function Pods({ object }: { readonly object: SeenObject }) {
   const { kind, apiVersion, name } = object
-  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
+  const group = groupOf(apiVersion)
   const filter = filters[`${group} ${kind}`]
   return filter === undefined ? null : <PodList object={object} where={filter(name)} />
 }

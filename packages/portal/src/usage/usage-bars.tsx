@@ -3,13 +3,14 @@ import { Section } from '../object/section.tsx'
 import { type Amounts, isMeasured, type Resource, useUsage } from './usage.ts'
 import styles from './usage.module.css'
 import { usageWords } from './usage-words.ts'
+import { groupOf } from '../object/json.ts'
 
 const resources: readonly Resource[] = ['cpu', 'memory']
 
 /** What an object uses of CPU and memory, with what is requested, the limit, and what a node has: as bars and in words. */
 export function UsageBars({ object }: { readonly object: SeenObject }) {
   const { id, kind, apiVersion } = object
-  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
+  const group = groupOf(apiVersion)
   const has = isMeasured(group, kind)
   const { byId, why } = useUsage(has ? [id] : [])
   const use = byId.get(id)

@@ -9,14 +9,10 @@ import { certificateEndsOf } from '../../../cache/certificate-ends.ts'
 import { fieldsOf, textOf } from '../../../kubernetes/fields.ts'
 import { splitObjectKey } from '../../../kubernetes/object.ts'
 import { isInScope } from '../../../query/condition/scope.ts'
-import { encodeCursor, listHash, positionIn } from '../../../query/page/cursor.ts'
-import {
-  comparePositions,
-  compileOrder,
-  FirstRows,
-  type OrderPosition,
-} from '../../../query/page/list-order.ts'
-import { pageOfValues, pageSizeOf } from '../../../query/page/page.ts'
+import { examinedPerDecoded } from '../../../query/condition/work-budget.ts'
+import { listHash, positionIn } from '../../../query/page/cursor.ts'
+import { compileOrder, type OrderPosition } from '../../../query/page/list-order.ts'
+import { pageAfter, pageSizeOf } from '../../../query/page/page.ts'
 import {
   clustersNamed,
   type FoundObject,
@@ -40,19 +36,17 @@ import type { ReadRun } from '../read-run.ts'
 import { rowMembers } from './kinds-connection.ts'
 
 interface Row {
-  readonly found: FoundObject
   readonly position: OrderPosition
   readonly value: () => TlsCertificate
 }
 
-/** Decoding a Certificate takes as long as examining so many objects. */
-const examinedPerDecoded = 20
 /** Comparing the dates of a certificate takes as long as so many tests. */
 const testsPerRow = 4
 const maxNames = 20
 
 const terms = compileOrder([{ notAfter: 'ASC' }], [{ name: 'notAfter', type: 'dateTime' }])
 const order = { terms, backwards: false }
+const positionOf = ({ position }: Row): OrderPosition => position
 
 /** The kinds that `tlsCertificates` reads in a cluster. */
 export function certificateNeeds(
@@ -112,19 +106,7 @@ export function readCertificates(run: ReadRun, args: TlsCertificatesArguments): 
         Number.isNaN(beforeMs) || (values[0] !== undefined && Number(values[0]) < beforeMs),
     )
   budget.spend('tests', testsPerRow * rows.length)
-  const found = new FirstRows<Row>(size + 1, (a, b) =>
-    comparePositions(a.position, b.position, order),
-  )
-  for (const row of rows) {
-    if (from === undefined || comparePositions(row.position, from, order) > 0) found.add(row)
-  }
-  const page = pageOfValues({
-    found: found.rows(),
-    size,
-    hasPreviousPage: from !== undefined,
-    cursorOf: ({ position }) => encodeCursor(hash, { part: '', ...position }, budget),
-    totalCount: () => rows.length,
-  })
+  const page = pageAfter({ rows, positionOf, order, from, size, hash, budget })
   const read = places.read()
   return {
     ...read,
@@ -150,7 +132,7 @@ function* shownIds(
 }
 
 /** Milliseconds have 13 digits until the year 2286, and certificates an end before 1970 no use. */
-function positionOf({ part, id }: FoundObject, notAfterMs: number | undefined): OrderPosition {
+function placeOf({ part, id }: FoundObject, notAfterMs: number | undefined): OrderPosition {
   const end = notAfterMs === undefined || Number.isNaN(notAfterMs) ? undefined : notAfterMs
   return {
     values: [end === undefined ? undefined : String(Math.max(0, end)).padStart(15, '0')],
@@ -174,7 +156,7 @@ function managedRows(
     const [spec, status] = [fieldsOf(given), fieldsOf(told)]
     const time = (name: string): string | null => textOf(status[name]) ?? null
     const notAfter = time('notAfter')
-    const position = positionOf(found, notAfter === null ? undefined : Date.parse(notAfter))
+    const position = placeOf(found, notAfter === null ? undefined : Date.parse(notAfter))
     const value = (): TlsCertificate => {
       const object = refOf(found)
       const { kind = 'Issuer', name } = fieldsOf(spec['issuerRef'])
@@ -194,7 +176,7 @@ function managedRows(
         issuer: textOf(name) === undefined ? null : `${textOf(kind) ?? 'Issuer'} ${textOf(name)}`,
       }
     }
-    return { found, position, value }
+    return { position, value }
   })
 }
 
@@ -250,8 +232,7 @@ function secretRows(
     }
     const found = { part, id }
     rows.push({
-      found,
-      position: positionOf(found, notAfterMs),
+      position: placeOf(found, notAfterMs),
       value: () => {
         const object = refOf(found)
         const [notAfter, notBefore] = [notAfterMs, notBeforeMs].map((ms) =>

@@ -11,6 +11,7 @@ import { type Fields, fieldsOf, specOf, textOf } from '../../../kubernetes/field
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { neededObjects } from '../../../kubernetes/problems/problem-references.ts'
 import { isInScope } from '../../../query/condition/scope.ts'
+import { examinedPerDecoded } from '../../../query/condition/work-budget.ts'
 import { pageSizeOf } from '../../../query/page/page.ts'
 import type { ProblemPart, ProblemPlace } from '../../../query/problems/problem-part.ts'
 import { ClientError } from '../../errors/client-error.ts'
@@ -43,8 +44,6 @@ const maxObjects = 5
 const maxOwners = 8
 /** The most changes of a problem that are compared. */
 const maxChanges = 200
-/** Reading an object takes as long as examining so many. */
-const examinedPerObject = 20
 
 /** `page`: the problems that are read together with this one. `undefined` while something is lacking. */
 export function changesBefore(
@@ -124,7 +123,7 @@ function partsOf(run: ReadRun, problem: ChangedProblem): readonly ArchivePart[] 
     const key = part.view.keyOf(id)
     add(group, kind, key)
     addOwners(run, { part, id }, add)
-    run.budget.spend('examined', examinedPerObject)
+    run.budget.spend('examined', examinedPerDecoded)
     const spec = podSpecOf(part.view.object(id) as unknown as Fields)
     const { namespace } = splitObjectKey(key)
     for (const { to, key: needed } of neededObjects(namespace, spec)) {
