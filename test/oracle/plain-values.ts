@@ -204,13 +204,19 @@ export class PlainValues {
     })
     const counts = new Map<
       string,
-      { severity: string; type: string | null; kind: string; count: number }
+      { cluster: string; severity: string; type: string | null; kind: string; count: number }
     >()
     for (const { severity: of, root } of all) {
       const type = typeOf(root)
       const key = `${of} ${type ?? ''} ${root.ref.kind}`
       const count = (counts.get(key)?.count ?? 0) + 1
-      counts.set(key, { severity: of, type, kind: root.ref.kind, count })
+      counts.set(key, {
+        cluster: this.#world.cluster,
+        severity: of,
+        type,
+        kind: root.ref.kind,
+        count,
+      })
     }
     return {
       ...pageOf(ordered, { first }, valueOf),
