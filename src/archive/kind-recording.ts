@@ -447,6 +447,8 @@ export class KindRecording implements ArchivedResource {
   }
 
   async #writeFirst(): Promise<void> {
+    // What waits becomes less when the cluster is taken over: see `#skipTo`.
+    await this.#registered
     const [batch] = this.#waiting
     if (batch === undefined) return
     await this.#write(batch)

@@ -42,7 +42,7 @@ it(
     }
     const toldBy = async (url: string): Promise<Fields> => {
       const query =
-        '{ changes(first: 100) { nodes { type after object { name } } incomplete { code to } } }'
+        '{ changes(first: 500) { nodes { type after resourceVersion object { name } } incomplete { code to } } }'
       const response = await fetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -59,7 +59,18 @@ it(
     const begun = async () =>
       (await toldBy(first.url)).incomplete.every(({ to }: Fields) => to !== null)
     await expect.poll(begun, patience).toBe(true)
-    const second = await start()
+    // The second one begins in the midst of changes, and has some of them waiting when it takes over.
+    await created(cluster, podsPath, podOf('busy'))
+    const starting = start()
+    let isStarting = true
+    const ended = starting.finally(() => (isStarting = false))
+    for (let changes = 0; isStarting; changes++) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await sent(cluster, 'PATCH', `${podsPath}/busy`, {
+        metadata: { labels: { change: String(changes) } },
+      })
+    }
+    const second = await ended
     const frames: string[] = []
     const client = createClient({
       url: second.url.replace('http', 'ws'),
@@ -93,10 +104,13 @@ it(
     const told = await toldBy(second.url)
     const added = names(told).filter((change) => change.startsWith('ADDED'))
     expect(added.filter((change) => change !== 'ADDED before')).toEqual([
+      'ADDED busy',
       'ADDED of-the-first',
       'ADDED after',
       'ADDED of-the-second',
     ])
     expect(frames.filter((change) => change === 'ADDED after')).toHaveLength(1)
+    const versions = told.nodes.map(({ resourceVersion }: Fields) => Number(resourceVersion))
+    expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => b - a))
   },
 )
