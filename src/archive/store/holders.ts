@@ -61,12 +61,15 @@ export class Holders {
     }
   }
 
-  /** Prolongs all that is held; forgets what is lost. */
+  /** Prolongs all that is held, and not what was released and nobody has taken yet; forgets what is lost. */
   async prolong(statements: Statements): Promise<void> {
-    if (this.#epochs.size === 0) return
+    const held = [...this.#epochs.keys()].toSorted()
+    if (held.length === 0) return
     const rows = await statements.rows(
-      `UPDATE holders SET until = ${now} + ${holdMs} WHERE holder = $1 RETURNING cluster, epoch`,
-      [this.#holder],
+      `UPDATE holders SET until = ${now} + ${holdMs} WHERE holder = $1 AND cluster IN (
+         SELECT cluster FROM json_array_elements_text(CAST($2 AS JSON)) AS given (cluster))
+       RETURNING cluster, epoch`,
+      [this.#holder, JSON.stringify(held)],
     )
     const found = new Map(rows.map((row) => [String(row['cluster']), Number(row['epoch'])]))
     for (const [cluster, epoch] of this.#epochs) {

@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { openArchive } from '../../../src/archive/archive.ts'
+import { holdMs } from '../../../src/archive/store/holders.ts'
 import { startCutProxy } from '../../support/cut-proxy.ts'
 import { needsPostgres, type PostgresServer, startPostgres } from '../../support/postgres.ts'
 import { runSeed, seededRandom } from '../../support/random.ts'
@@ -508,5 +509,18 @@ describe('Postgres', needsPostgres, () => {
     first.child.kill('SIGCONT')
     await expect.poll(() => first.says?.isBehind, patience).toBe(true)
     expect(await rowsOf(second, id)).toEqual(['5000'])
+  })
+
+  it('that two processes share lets one take what the other has released, however late it comes', async () => {
+    const url = await postgres.database()
+    await using first = await openArchive({ url })
+    await using second = await openArchive({ url })
+    await first.kind(configMaps)
+    await first.kind({ ...configMaps, cluster: 'b' })
+    await first.releaseCluster(configMaps.cluster)
+    // Meanwhile the first one says that it goes on holding the other cluster.
+    await sleep(holdMs / 2)
+    expect((await second.kind(configMaps)).isHeld).toBe(true)
+    expect((await second.kind({ ...configMaps, cluster: 'b' })).isHeld).toBe(false)
   })
 })
