@@ -49,6 +49,7 @@ import { readableText } from './kept-state.ts'
 import {
   adopt,
   type BatchOfKind,
+  knownRow,
   registered,
   remember,
   textOf,
@@ -134,6 +135,7 @@ class ArchiveStore implements ArchiveCalls {
   #engine: Engine
   #prepared: Promise<void> | undefined
   #writing: Promise<void> | undefined
+  #claiming: Promise<void> = Promise.resolve()
   #forgetting: Promise<void> | undefined
   #isFailing = false
   /** Whether the last transaction failed. Its commit may have been done all the same, and its answer lost. */
@@ -178,7 +180,9 @@ class ArchiveStore implements ArchiveCalls {
     return this.#ask(async (engine) => {
       await this.#claim(engine, [archived.cluster])
       const isHeld = this.#holds(archived.cluster)
-      const row = await engine.transaction((statements) => registered(statements, archived, isHeld))
+      const row =
+        (await knownRow(engine, archived, isHeld)) ??
+        (await engine.transaction((statements) => registered(statements, archived, isHeld)))
       const id = Number(row['id'])
       const written: WrittenKind = this.#kinds.get(id) ?? { id, archived, ...unwritten }
       written.archived = archived
@@ -283,10 +287,7 @@ class ArchiveStore implements ArchiveCalls {
   publish(clusters: readonly PublishedCluster[]): Promise<readonly string[]> {
     return this.#ask(async (engine) => {
       const names = clusters.map(({ cluster }) => cluster)
-      await this.#claim(
-        engine,
-        names.filter((one) => !this.#holds(one)),
-      )
+      await this.#claim(engine, names)
       const others = names.filter((one) => !this.#holds(one))
       const held = clusters.filter(({ cluster }) => this.#holds(cluster))
       if (held.length > 0) {
@@ -332,7 +333,9 @@ class ArchiveStore implements ArchiveCalls {
 
   releaseCluster(cluster: string): Promise<void> {
     return this.#ask(async (engine) => {
-      await engine.transaction(async (one) => this.#holders?.release(one, cluster))
+      await this.#holding((holders) =>
+        engine.transaction((statements) => holders.release(statements, cluster)),
+      )
       await engine.notify('members')
     })
   }
@@ -342,9 +345,9 @@ class ArchiveStore implements ArchiveCalls {
     for (const timer of this.#timers) clearInterval(timer)
     await this.#writing
     await this.#forgetting
-    await this.#engine
-      .transaction(async (statements) => this.#holders?.release(statements))
-      .catch(() => undefined)
+    await this.#holding((holders) =>
+      this.#engine.transaction((statements) => holders.release(statements)),
+    ).catch(() => undefined)
     await this.#engine.close()
   }
 
@@ -453,30 +456,30 @@ class ArchiveStore implements ArchiveCalls {
 
   /** Those of the batches whose clusters this process holds. */
   async #held(engine: Engine, works: readonly Waiting[]): Promise<readonly Waiting[]> {
-    const clusters = new Set(works.map(({ kind }) => kind.archived.cluster))
-    const unheld = [...clusters].filter((one) => !this.#holds(one))
-    await this.#claim(engine, unheld)
-    for (const cluster of unheld) if (!this.#holds(cluster)) this.#park(cluster)
+    const clusters = [...new Set(works.map(({ kind }) => kind.archived.cluster))]
+    await this.#claim(engine, clusters)
+    for (const cluster of clusters) if (!this.#holds(cluster)) this.#refuseLate(cluster)
     return works.filter(({ kind }) => this.#holds(kind.archived.cluster))
   }
 
-  /** Lets the batches of a cluster that another process holds wait; refuses those that have waited for too long. */
-  #park(cluster: string): void {
-    const now = performance.now()
-    this.#parkedUntilMs.set(cluster, now + holdMs / 12)
+  /** Refuses the batches of a cluster that another process holds, and that have waited for too long. */
+  #refuseLate(cluster: string): void {
     const isLate = ({ kind, sinceMs }: Waiting) =>
-      kind.archived.cluster === cluster && now - sinceMs > holdMs * 1.5
+      kind.archived.cluster === cluster && performance.now() - sinceMs > holdMs * 1.5
     this.#end(this.#queue.filter(isLate), ofAnother(cluster))
   }
 
   /** What waits for nothing but its turn. */
   #ready(): readonly Waiting[] {
     if (this.#parkedUntilMs.size === 0) return this.#queue
-    const now = performance.now()
-    for (const [cluster, untilMs] of this.#parkedUntilMs) {
-      if (untilMs <= now) this.#parkedUntilMs.delete(cluster)
-    }
-    return this.#queue.filter(({ kind }) => !this.#parkedUntilMs.has(kind.archived.cluster))
+    return this.#queue.filter(({ kind }) => !this.#isParked(kind.archived.cluster))
+  }
+
+  /** Whether another process held a cluster a moment ago. */
+  #isParked(cluster: string): boolean {
+    if (performance.now() < (this.#parkedUntilMs.get(cluster) ?? -Infinity)) return true
+    this.#parkedUntilMs.delete(cluster)
+    return false
   }
 
   /** Whether this process may write a cluster. */
@@ -484,12 +487,28 @@ class ArchiveStore implements ArchiveCalls {
     return this.#holders?.holds(cluster) ?? true
   }
 
-  /** Takes the clusters that no other process holds. */
-  async #claim(engine: Engine, clusters: readonly string[]): Promise<void> {
+  /** Takes those of the clusters that no process holds. What another one holds is asked for again after a moment. */
+  #claim(engine: Engine, clusters: readonly string[]): Promise<void> {
+    return this.#holding(async (holders) => {
+      const asked = clusters.filter((one) => !this.#holds(one) && !this.#isParked(one))
+      if (asked.length === 0) return
+      const taken = await engine.transaction((statements) => holders.claim(statements, asked))
+      const untilMs = performance.now() + holdMs / 12
+      for (const one of asked) if (!this.#holds(one)) this.#parkedUntilMs.set(one, untilMs)
+      if (taken.length > 0) await this.#takeOver(engine, taken)
+    })
+  }
+
+  /**
+   * One after the other: many kinds ask for the same clusters at once. And in the order of the calls: a cluster that is
+   * released must not be claimed by a call from before.
+   */
+  #holding(work: (holders: Holders) => Promise<void>): Promise<void> {
     const holders = this.#holders
-    if (holders === undefined || clusters.length === 0) return
-    const taken = await engine.transaction((statements) => holders.claim(statements, clusters))
-    if (taken.length > 0) await this.#takeOver(engine, taken)
+    if (holders === undefined) return Promise.resolve()
+    const done = this.#claiming.then(() => work(holders))
+    this.#claiming = done.catch(() => undefined)
+    return done
   }
 
   /** What another process wrote last is the base of what follows, if it is what was known here. */

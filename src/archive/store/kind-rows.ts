@@ -42,22 +42,8 @@ export async function registered(
   id?: number,
 ): Promise<SqlRow> {
   const { cluster, group, resource, version, kind, namespaced, form } = archived
-  const row = [
-    cluster,
-    group,
-    resource,
-    version,
-    kind,
-    namespaced ? 1 : 0,
-    form,
-    '',
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-  ]
+  const told = [version, kind, namespaced ? 1 : 0, form]
+  const row = [cluster, group, resource, ...told, '', 0, 0, 0, 0, 0, 0]
   await statements.upsert(
     'kinds',
     id === undefined ? kindColumns : ['id', ...kindColumns],
@@ -72,11 +58,34 @@ export async function registered(
       [cluster, group, resource, form],
     )
   }
-  const [found] = await statements.rows(
+  return (await kindRow(statements, archived)) ?? {}
+}
+
+/** The row of a kind that is there already, as it should be: most are, when a gateway takes clusters over. */
+export async function knownRow(
+  statements: Statements,
+  archived: ArchivedKind,
+  mayWrite: boolean,
+): Promise<SqlRow | undefined> {
+  const row = await kindRow(statements, archived)
+  const { version, kind, namespaced, form } = archived
+  const isSame =
+    row?.['version'] === version &&
+    row['kind'] === kind &&
+    Number(row['namespaced']) === (namespaced ? 1 : 0) &&
+    row['form'] === form
+  return isSame || !mayWrite ? row : undefined
+}
+
+async function kindRow(
+  statements: Statements,
+  { cluster, group, resource }: ArchivedKind,
+): Promise<SqlRow | undefined> {
+  const [row] = await statements.rows(
     'SELECT * FROM kinds WHERE cluster = $1 AND api_group = $2 AND resource = $3',
     [cluster, group, resource],
   )
-  return found ?? {}
+  return row
 }
 
 export function adopt(kind: WrittenKind, row: SqlRow): void {
