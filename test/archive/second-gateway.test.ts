@@ -110,7 +110,9 @@ it(
       'ADDED of-the-second',
     ])
     expect(frames.filter((change) => change === 'ADDED after')).toHaveLength(1)
-    const versions = told.nodes.map(({ resourceVersion }: Fields) => Number(resourceVersion))
+    const versions: readonly number[] = told.nodes.map(({ resourceVersion }: Fields) =>
+      Number(resourceVersion),
+    )
     expect(versions).toEqual([...new Set(versions)].toSorted((a, b) => b - a))
   },
 )
