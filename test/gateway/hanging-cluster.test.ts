@@ -129,6 +129,29 @@ describe('a cluster that hangs', () => {
     expect(new Set(whole.map(({ totalCount }) => totalCount))).toEqual(new Set([all]))
     leave()
   })
+
+  it('leaves live counts of nothing else at nothing, each facet and sum by its name', async () => {
+    const query = `subscription { found: podFacets(clusters: ["three"], by: ["phase", "cluster"], sum: ["cpuRequests"], coalesceMs: 10) {
+      totalCount sums { of value count } facets { by distinctCount values { count } } incomplete { cluster } } }`
+    const frames: Fields[] = []
+    const leave = gateway.connect().subscribe<Fields>(
+      { query },
+      {
+        next: ({ data }) => void frames.push(data?.['found']),
+        error: () => {},
+        complete: () => {},
+      },
+    )
+    await expect
+      .poll(() => frames[0], wait)
+      .toEqual({
+        totalCount: 0,
+        sums: [{ of: 'cpuRequests', value: '0', count: 0 }],
+        facets: ['phase', 'cluster'].map((by) => ({ by, distinctCount: 0, values: [] })),
+        incomplete: [{ cluster: 'three' }],
+      })
+    leave()
+  })
 })
 
 /** The first list of the clusters takes these times; nothing comes before its end. */

@@ -26,7 +26,7 @@ import {
 import { answered, type PlanRun, type ValueRun, valueText } from '../plan/plan-run.ts'
 import { jsonField } from '../plan/own-fields.ts'
 import { itemWriter, valueWriter } from '../plan/value-writer.ts'
-import { type CountedList, facetsOf, sumsOf } from '../reads/facets.ts'
+import { type CountedList, facetsOf, sumsOf, uncounted } from '../reads/facets.ts'
 import { type FollowSource, followSourceOf } from '../schema/field-source.ts'
 import { type SeenPart, visibilityOf } from '../reads/places.ts'
 import type {
@@ -158,6 +158,8 @@ export interface FramePlan {
   readonly previous: readonly PreviousWriter[]
   /** Writes the counts and sums of a list, for frames that consist of these. */
   readonly facets: FacetsWriter | undefined
+  /** Writes them where nothing can be counted. */
+  readonly uncounted: ((args: FacetsArguments) => string) | undefined
   /** Writes all fields `object` of a change of a problem, as {@link row} does for an object. */
   readonly problem: ProblemWriter | undefined
   /** Writes a change, for each field `changes` of a frame. */
@@ -294,6 +296,7 @@ export class FramePlans {
       row: joined(compiled.rows),
       previous: compiled.previous,
       facets: joined(compiled.facets),
+      uncounted: joined(compiled.uncounted),
       problem: joined(compiled.problems),
       changes: compiled.changes,
       payload,
@@ -318,6 +321,7 @@ class FrameCompiler {
   readonly rows: RowWriter[] = []
   readonly previous: PreviousWriter[] = []
   readonly facets: FacetsWriter[] = []
+  readonly uncounted: ((args: FacetsArguments) => string)[] = []
   readonly problems: ProblemWriter[] = []
   readonly changes: Write<SentChange>[] = []
   tellsStaleness = false
@@ -363,6 +367,10 @@ class FrameCompiler {
             if (write === undefined) return String(read.page.totalCount())
             if (name === 'facets') return write(run, facetsOf(run, read, args))
             return write(run, sumsOf(run, read, { of: args.sum ?? [] }))
+          })
+          this.uncounted.push((args) => {
+            const value = uncounted(this.#kind, args)[name]
+            return write === undefined ? String(value) : valueText<unknown>(write, value)
           })
           return (_run, { facets = '' }) => facets.split(between)[at - 1] ?? 'null'
         }

@@ -91,6 +91,19 @@ export function facetsOf(run: ReadRun, list: CountedList, args: FacetsArguments)
   })
 }
 
+/** The counts and sums of a list of which nothing can be read. */
+export function uncounted(
+  kind: Kind,
+  args: FacetsArguments,
+): Readonly<Record<'facets' | 'sums' | 'totalCount', unknown>> {
+  const { facets, summed } = checkedFacets(kind, args, { introspection: false }, mostFacetValues)
+  return {
+    facets: facets.map(({ name: by }) => ({ by, values: [], distinctCount: 0, missingCount: 0 })),
+    sums: writtenSums(summed, []),
+    totalCount: 0,
+  }
+}
+
 /** The facets and sums that arguments name. Throws `ArgumentError`. */
 export function checkedFacets(
   kind: Kind,

@@ -77,7 +77,9 @@ export class GroupFacets extends GroupReread implements GroupContent {
 
   /** Each frame carries the counts, even a frame that only reports staleness. */
   get page(): PageState {
-    return { totalCount: 0, facets: this.#sent.text }
+    const { uncounted } = this.#state.wanted.plan
+    const isUncounted = this.#sent.text === '' && uncounted !== undefined
+    return { totalCount: 0, facets: isUncounted ? uncounted(this.#facets) : this.#sent.text }
   }
 
   get bytes(): number {
