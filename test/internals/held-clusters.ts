@@ -142,6 +142,14 @@ export class HeldClusters implements AsyncDisposable {
     for (const listener of this.#listeners) listener()
   }
 
+  /** Leaves a gateway these clusters only; the others stay its own for everybody else. */
+  async leave(gateway: string, names: readonly string[]): Promise<void> {
+    const selections = this.clusters
+      .filter(({ name }) => names.includes(name))
+      .map(({ selection }) => selection)
+    await this.#gateways.get(gateway)?.gateway.configureClusters(selections)
+  }
+
   /** Ends a gateway; its clusters stay its own for everybody else. */
   async kill(gateway: string): Promise<void> {
     const running = this.#gateways.get(gateway)

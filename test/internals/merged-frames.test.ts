@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sent } from '../gateway/created.ts'
 import { FleetCluster, path } from '../gateway/fleet-cluster.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
+import { putNodes, putPod, running } from '../logs/small-town.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { HeldClusters, type Merged } from './held-clusters.ts'
 
@@ -123,6 +124,23 @@ describe('a list over clusters of several gateways', () => {
     again.leave()
   }, 120_000)
 
+  it('misses no removal in a cluster that its holder lets go before anyone takes it', async () => {
+    await held.share({ one: ['a', 'b', 'c'], three: ['d', 'e'] })
+    const [, , , cluster] = held.clusters
+    await cluster!.make('goes')
+    const live = held.follow(listQuery)
+    await equal(live)
+    await held.leave('three', ['e'])
+    // The last frame of the holder is about both clusters.
+    await held.clusters[4]!.make('marks')
+    await equal(live)
+    await cluster!.remove('goes')
+    await held.share({ one: ['a', 'b', 'c'], five: ['d', 'e'] })
+    await equal(live)
+    expect(live.frames.filter(({ reset }) => reset)).toHaveLength(1)
+    live.leave()
+  }, 60_000)
+
   it.each([
     ['moves as a whole', { whole: names }, ['DELETED', 'UNMATCHED']],
     ['is divided', { half: ['a', 'b'], rest: ['c', 'd', 'e'] }, ['UNMATCHED', 'UNMATCHED']],
@@ -205,4 +223,28 @@ describe('a list over clusters of several gateways', () => {
       .toEqual(names.map((name) => ({ name, state: 'CONNECTED' })))
     for (const one of [page, facets, clusters]) one.leave()
   }, 120_000)
+
+  it('goes on with the lines of logs where it was, however many were written meanwhile', async () => {
+    await held.share({ one: ['a', 'b', 'c', 'd'], three: ['e'] })
+    const { simulator } = held.clusters[4]!
+    putNodes(simulator.storage)
+    putPod(simulator.storage, 'talks', running(0), { linesPerSecond: 10 })
+    const pods = 'clusters: ["*"], where: { name: { eq: "talks" } }'
+    const live = held.follow(`subscription { podLogs(${pods}, tailLines: 3) { lines { time } } }`)
+    const times = (): readonly string[] =>
+      live.frames.flatMap(({ lines }) => lines.map(({ time }: Fields) => time))
+    await expect.poll(() => times().length, wait).toBeGreaterThan(5)
+    await held.kill('three')
+    await sleep(2_000)
+    const begun = new Date().toISOString()
+    await held.share({ one: names })
+    await expect.poll(() => times().some((time) => time > begun), wait).toBe(true)
+    live.leave()
+    const [from = ''] = times()
+    const { podLogs } = await held.whole.data(
+      `{ podLogs(${pods}, since: "${from}") { lines { time } } }`,
+    )
+    const written = podLogs.lines.map(({ time }: Fields) => time)
+    expect(written.slice(0, times().length)).toEqual(times())
+  }, 60_000)
 })

@@ -77,6 +77,11 @@ export abstract class MergedContent {
 
   abstract take(part: ContentPart, frame: HeldFrame): void
 
+  /** Arguments for the holder of a part, in place of the client's. */
+  argumentsOf(_part: ContentPart): Readonly<Record<string, unknown>> {
+    return {}
+  }
+
   /** Whether a snapshot of a part that is not the first one leads to the right rows, without the others. */
   get takesResets(): boolean {
     return true

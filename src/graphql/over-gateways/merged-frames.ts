@@ -214,7 +214,8 @@ class MergedFrames extends FrameStream implements ByteHolder {
   }
 
   /** The request of a part: the client's field for its clusters, with what frames say besides their content. */
-  #requestOf({ clusters, from }: Part): PeerRequest {
+  #requestOf(part: Part): PeerRequest {
+    const { clusters, from } = part
     const { field, nodes } = this.#field
     const own = new Set(clusters)
     const replaced: Readonly<Record<string, unknown>> = {
@@ -224,6 +225,7 @@ class MergedFrames extends FrameStream implements ByteHolder {
       ...(this.#ids && {
         ids: this.#ids.flatMap(({ id, cluster }) => (own.has(cluster) ? [id] : [])),
       }),
+      ...this.#content.argumentsOf(part),
     }
     const variables = field.args.flatMap(({ name, type }) =>
       name in replaced

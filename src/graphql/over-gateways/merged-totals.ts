@@ -162,6 +162,9 @@ export class ChangeFrames extends MergedContent {
   }
 }
 
+/** The clocks of nodes differ, and some lines come later than others. */
+const overlapMs = 30_000
+
 /** Lines of logs, in the order of their times within a frame. */
 export class LogFrames extends MergedParts<readonly LogStream[]> {
   readonly selects: string = [
@@ -187,6 +190,15 @@ export class LogFrames extends MergedParts<readonly LogStream[]> {
   override restart(): void {
     this.parts.clear()
     this.#notFollowed.clear()
+  }
+
+  /** Where the subscriber has lines, the next holder goes on from them, however many there were meanwhile. */
+  override argumentsOf({ clusters, isSuccessor }: ContentPart): Readonly<Record<string, unknown>> {
+    const times = [...this.#last].flatMap(([name, time]) =>
+      clusters.includes(name.slice(0, name.indexOf('/'))) ? [Date.parse(time)] : [],
+    )
+    if (!isSuccessor || times.length === 0) return {}
+    return { since: new Date(Math.max(...times) - overlapMs).toISOString(), tailLines: null }
   }
 
   take(part: ContentPart, { value }: HeldFrame): void {
