@@ -126,7 +126,8 @@ function endOf(secret: KubernetesObject, resourceVersion: string): CertificateEn
     const certificate = new X509Certificate(Buffer.from(text, 'base64'))
     const { validFrom, validTo } = certificate
     const [notBeforeMs, notAfterMs] = [Date.parse(validFrom), Date.parse(validTo)]
-    if (Number.isNaN(notAfterMs)) return undefined
+    // Whoever writes a Secret may write any dates.
+    if (Number.isNaN(notBeforeMs) || Number.isNaN(notAfterMs)) return undefined
     const names = namesOf(certificate)
     const issuer = issuerOf(certificate)
     return { resourceVersion, notBeforeMs, notAfterMs, names, issuer }

@@ -125,20 +125,26 @@ interface FollowedAccess {
 
 /** Reviews the permission again until the signal aborts. A review that fails decides nothing. */
 function followAccess({ served, cluster, access, target, lost, until }: FollowedAccess): void {
+  const isHeld = (): boolean => {
+    const member = served().members.get(cluster)
+    return member !== undefined && member.holder === undefined
+  }
   const look = async (): Promise<void> => {
+    const why = isHeld() ? await refused() : undefined
+    if (until.aborted) return
+    if (why !== undefined) lost(why)
+    else if (!isHeld()) {
+      const message = `cluster ${cluster} is no longer held by this gateway, which can review no access to it`
+      const hint = 'open the shell again'
+      lost(new ClientError('CLUSTER_UNREACHABLE', message, { cluster, hint, retryAfterMs: 1_000 }))
+    }
+  }
+  const refused = async (): Promise<ClientError | undefined> => {
     try {
-      const { members } = served()
-      if (!members.has(cluster) || typeof members.get(cluster)?.holder === 'string') {
-        const message = `cluster ${cluster} is no longer served by this gateway`
-        throw new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
-      }
-      const now = access && new ViewerAccess(served(), access.viewer)
-      await review(cluster, now, target)
+      await review(cluster, access && new ViewerAccess(served(), access.viewer), target)
+      return undefined
     } catch (error) {
-      const isLost =
-        error instanceof ClientError &&
-        (error.code === 'FORBIDDEN' || !served().members.has(cluster))
-      if (isLost && !until.aborted) lost(error)
+      return error instanceof ClientError && error.code === 'FORBIDDEN' ? error : undefined
     }
   }
   const timer = setInterval(() => void look(), reviewMs)

@@ -66,4 +66,16 @@ describeAccess('the fields of a kind', (cluster) => {
     )
     expect(kindFields).toContainEqual({ path: `${deep}.format`, type: 'string' })
   })
+
+  it('cost work for each step to a place, since a schema that contains itself has no end', async () => {
+    await using served = await serveGateway({ clusters: [cluster().selection()] })
+    const deep = `spec.versions[*].schema.openAPIV3Schema${'.not'.repeat(250)}`
+    const paths = Array.from({ length: 90 }, (_, at) => `${deep}.a${at}`)
+    const field = `kindFields(apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", paths: $paths) { path }`
+    const aliases = Array.from({ length: 50 }, (_, at) => `a${at}: ${field}`)
+    const { errors } = await served.query(`query ($paths: [String!]!) { ${aliases.join(' ')} }`, {
+      paths,
+    })
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'QUERY_TOO_COSTLY' })
+  })
 })

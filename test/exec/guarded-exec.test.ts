@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type GuardedShop, openShop, type ShopUser, tokenOf } from './guarded-shop.ts'
@@ -169,22 +170,26 @@ describe('a message that breaks the protocol ends the session', () => {
 })
 
 describe('a slow reader', () => {
+  /** What is on the way fills the buffers of the kernel first; then nothing more is printed. Resolves with what waits. */
+  const heldBack = async (): Promise<number> => {
+    let unsent = -1
+    await expect
+      .poll(async () => {
+        const before = unsent
+        unsent = await shop.metric('informerql_unsent_bytes')
+        await sleep(100)
+        return unsent > 0 && unsent === before
+      })
+      .toBe(true)
+    return unsent
+  }
+
   it('holds the process back, and little waits for it', async () => {
     shop = await openShop({ maxBufferedBytes: 65_536 })
     const shell = await working('ann')
     shell.socket.pause()
     shell.type('yes\r')
-    // What is on the way fills the buffers of the kernel first; then nothing more is printed.
-    let printed = -1
-    await expect
-      .poll(async () => {
-        const before = printed
-        printed = await shop.metric('informerql_unsent_bytes')
-        await sleep(100)
-        return printed > 0 && printed === before
-      })
-      .toBe(true)
-    expect(printed).toBeLessThan(2 * 65_536 + 65_536)
+    expect(await heldBack()).toBeLessThan(2 * 65_536 + 65_536)
     expect(shell.end).toBeUndefined()
     shell.socket.resume()
     await shell.printed(/(y\r\n){100}/)
@@ -195,6 +200,18 @@ describe('a slow reader', () => {
     expect(shop.ended[0]?.bytesOut).toBe(Buffer.byteLength(shell.output))
   })
 
+  it('goes on once it reads again, also with a buffer that is smaller than that of its connection', async () => {
+    shop = await openShop({ maxBufferedBytes: 4_096 })
+    const shell = await working('ann')
+    shell.socket.pause()
+    shell.type('yes\r')
+    await heldBack()
+    shell.socket.resume()
+    await sleep(500)
+    const { length } = shell.output
+    await expect.poll(() => shell.output.length).toBeGreaterThan(length + 1_000)
+  })
+
   it('that takes nothing is cut off, and its place is free', async () => {
     shop = await openShop({ maxBufferedBytes: 65_536 }, { writeDeadlineMs: 200 })
     const shell = await working('ann')
@@ -202,6 +219,35 @@ describe('a slow reader', () => {
     shell.type('yes\r')
     await expect.poll(() => shop.ended).toMatchObject([{ outcome: 'SLOW_READER' }])
     expect(await shop.metric('informerql_exec_sessions')).toBe(0)
+  })
+})
+
+describe('a client that sends more than anything takes is read no further', () => {
+  const answersPings = async ({ socket }: ShellClient): Promise<boolean> => {
+    const answer = once(socket, 'pong')
+    socket.ping()
+    return await Promise.race([answer.then(() => true), sleep(3_000, false)])
+  }
+
+  it('before the shell is open, also of empty messages', async () => {
+    shop = await openShop()
+    // The API server answers nothing.
+    shop.proxy.hang()
+    const shell = await openAs('ann')
+    for (let at = 0; at < 20_000; at++) shell.socket.send(Buffer.of())
+    expect(await answersPings(shell)).toBe(false)
+  })
+
+  it('of sizes of its window', async () => {
+    shop = await openShop({ maxBufferedBytes: 4_096 })
+    const shell = await working('ann')
+    shop.proxy.stall()
+    // More than the kernel buffers.
+    for (let burst = 0; burst < 40; burst++) {
+      for (let at = 0; at < 10_000; at++) shell.resize(80, 24)
+      await sleep(10)
+    }
+    expect(await answersPings(shell)).toBe(false)
   })
 })
 

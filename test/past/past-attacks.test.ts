@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { definitionOf, definitionsPath, versionOf } from '../gateway/definitions.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
+import { needsPostgres, startPostgres } from '../support/postgres.ts'
 import { core, type PastGateway, startPast, wait } from './past-gateway.ts'
 
 describe('who asks too much of the past', () => {
@@ -55,6 +56,36 @@ describe('who asks too much of the past', () => {
     expect(data.configMap.h299).toEqual({ nodes: [{ type: 'ADDED' }] })
   })
 
+  it.each(['changes', 'differences(from: "2026-01-01T00:00:00Z")'])(
+    'is refused a cursor of %s that the gateway has not made',
+    async (field) => {
+      const list = `${field.replace(')', ', ').replace(/s$/, 's(')}first: 1`
+      const { data } = await past.gateway.query(`{ ${list}) { pageInfo { endCursor } } }`)
+      const [page] = Object.values(data as Record<string, Fields>)
+      const endCursor: string = page?.pageInfo.endCursor
+      const fields = JSON.parse(Buffer.from(endCursor, 'base64url').toString()) as unknown[]
+      for (const place of [
+        'one',
+        '-1',
+        '1e999',
+        '1.5',
+        '[]',
+        '["one","","configmaps",{},"",false]',
+      ]) {
+        const forged = JSON.stringify([...fields.slice(0, -1), place])
+        const after = Buffer.from(forged).toString('base64url')
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        expect(
+          await refusal(`{ ${list}, after: "${after}") { nodes { id } } }`),
+          place,
+        ).toMatchObject({
+          code: 'BAD_USER_INPUT',
+          argument: 'after',
+        })
+      }
+    },
+  )
+
   it('does not keep others waiting', async () => {
     const { gateway } = past
     const heavy = Array.from({ length: 200 }, (_, at) =>
@@ -70,6 +101,33 @@ describe('who asks too much of the past', () => {
     expect(codes.filter((code) => code === 'INTERNAL')).toEqual([])
   })
 })
+
+it(
+  'A text that Postgres cannot hold is found nowhere, and is no failure of the archive',
+  { ...needsPostgres, timeout: 120_000 },
+  async () => {
+    await using postgres = await startPostgres()
+    await using past = await startPast('memory', { archive: { url: await postgres.database() } })
+    await past.make(`${core}/configmaps`, { metadata: { name: 'one' }, data: { a: '1' } })
+    await past.seen()
+    const nul = 'a\u0000b'
+    for (const list of [
+      'changes(where: { name: { eq: $text } })',
+      'changes(where: { manager: { eq: $text } })',
+      'changes(namespace: $text)',
+      'changes(ids: [$id])',
+    ]) {
+      const [name, type] = list.includes('$id') ? ['id', 'ID!'] : ['text', 'String']
+      const value = name === 'id' ? `one/ConfigMap/default/${nul}` : nul
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const answer = await past.gateway.query(
+        `query ($${name}: ${type}) { ${list} { nodes { id } } }`,
+        { [name]: value },
+      )
+      expect(answer, list).toEqual({ data: { changes: { nodes: [] } } })
+    }
+  },
+)
 
 it('keeps the changes of a kind whose definition is gone', async () => {
   await using past = await startPast('memory', {

@@ -80,6 +80,43 @@ describe('A problem', () => {
     })
   }
 
+  it('counts no more replicas than an Int holds, however many its workloads want', async () => {
+    await make('/api/v1/namespaces', { metadata: { name: 'huge' } })
+    await make('/api/v1/nodes', { metadata: { name: 'without-os' } })
+    const ready = { type: 'Ready', status: 'True', reason: 'KubeletReady' }
+    await setStatus('/api/v1/nodes/without-os', { conditions: [ready] })
+    const spec = { ...podSpec, nodeSelector: { 'huge.example.com/os': 'linux' } }
+    for (const name of ['one', 'two']) {
+      const own = { app: name }
+      const huge = {
+        replicas: 2 ** 31 - 1,
+        selector: { matchLabels: own },
+        template: { metadata: { labels: own }, spec },
+      }
+      const at = { metadata: { name, labels: own } }
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const deployment = await make('/apis/apps/v1/namespaces/huge/deployments', {
+        ...at,
+        spec: huge,
+      })
+      const metadata = { ...at.metadata, ...owned(deployment) }
+      const pods = '/api/v1/namespaces/huge/pods'
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await make(pods, { metadata, spec })
+      const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }
+      const message =
+        "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await setStatus(`${pods}/${name}`, {
+        phase: 'Pending',
+        conditions: [{ ...condition, message }],
+      })
+    }
+    const wants = async (): Promise<unknown> =>
+      (await rows(gateway, 'huge')).map(({ count, wanted }) => [count, wanted])
+    await expect.poll(wants, wait).toEqual([[2, 2 ** 31 - 1]])
+  })
+
   it.each([
     ['Unhealthy', 'Readiness probe failed: HTTP probe failed with statuscode: 503'],
     ['FailedMount', 'MountVolume.SetUp failed for volume "data"'],

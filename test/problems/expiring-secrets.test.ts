@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { FrameFold } from 'informerql/client'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reads, startSmallWorld } from '../access/small-world.ts'
@@ -39,6 +40,16 @@ const secret = async (
     stringData: { 'tls.crt': cert, 'tls.key': key },
   }
 }
+
+/** A certificate that begins at no time. */
+function withoutBegin(certificate: string): string {
+  const { raw } = new X509Certificate(certificate)
+  // The first GeneralizedTime: a type, a length, and `20260831120000Z`.
+  const begin = raw.indexOf(Buffer.from([0x18, 15]))
+  raw.write('20269999999999Z', begin + 2)
+  return `-----BEGIN CERTIFICATE-----\n${raw.toString('base64')}\n-----END CERTIFICATE-----\n`
+}
+
 const expired = ['soon ExpiresSoon WARNING', 'spent Expired CRITICAL']
 
 describeClusters('TLS Secrets near their end', (cluster) => {
@@ -67,6 +78,21 @@ describeClusters('TLS Secrets near their end', (cluster) => {
 
   const serve = (secretData: boolean): Promise<ServedGateway> =>
     serveGateway({ clusters: [{ name: 'one', ...cluster().selection }], secretData })
+
+  it('are told beside a Secret whose certificate has a date that is none', async () => {
+    await using gateway = await serve(true)
+    const wrong = await secret('wrong', -90, -1)
+    wrong['stringData']['tls.crt'] = withoutBegin(wrong['stringData']['tls.crt'])
+    await send('POST', secrets, wrong)
+    const { problems, tlsCertificates } = await gateway.data(`{
+      problems(namespace: "tls") { ${rows} }
+      tlsCertificates(namespace: "tls") { nodes { notBefore notAfter object { name } } }
+    }`)
+    expect(named(problems.nodes)).toEqual(expired)
+    const ends = tlsCertificates.nodes.map(({ object }: Fields) => object.name)
+    expect(ends).toEqual(['spent', 'short', 'soon', 'fine'])
+    await send('DELETE', `${secrets}/wrong`)
+  })
 
   it('are told at once by their data, where the gateway serves it', async () => {
     await using gateway = await serve(true)

@@ -13,6 +13,8 @@ export interface CutProxy extends AsyncDisposable {
   readonly listen: () => Promise<void>
   /** Loses what the target answers from now on, until its connections are cut. */
   readonly mute: () => void
+  /** Reads nothing more over its connections, until they are cut. */
+  readonly stall: () => void
   /** Keeps what is sent over its connections from now on, also over new ones, until {@link flow}. */
   readonly hang: () => void
   readonly flow: () => void
@@ -77,6 +79,9 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
     listen,
     mute: () => {
       isMute = true
+    },
+    stall: () => {
+      for (const socket of sockets) socket.pause()
     },
     hang: () => {
       isHanging = true

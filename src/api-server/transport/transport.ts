@@ -155,6 +155,7 @@ export class Transport {
    * same ways. Renews rejected credentials once.
    */
   async send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
+    checkPath(request)
     return await this.#authenticated(
       async (credentials) =>
         await accepted(request, await this.#exchange(request, credentials, signal)),
@@ -171,6 +172,7 @@ export class Transport {
     open: (dialing: Dialing) => Promise<T>,
     signal: AbortSignal,
   ): Promise<T> {
+    checkPath({ method: 'GET', path })
     try {
       return await this.#authenticated(
         async (credentials) => await open(await this.#dialing(path, credentials)),
@@ -399,6 +401,31 @@ async function agentOf({ cluster }: ClusterConfig, limits: TransportOptions): Pr
 const reviews = /^\/apis\/auth(?:entication|orization)\.k8s\.io\/.*reviews$/
 
 /** Returns the response if it is 2xx; otherwise throws its refusal. */
+/**
+ * Throws `ApiStatusError` 404 for a name `.` or `..`, which no object has. Proxies that normalise paths (RFC 3986, 6.2.2.3)
+ * would make another path of it, such as that of a Namespace.
+ */
+function checkPath({ method, path }: Pick<TransportRequest, 'method' | 'path'>): void {
+  const [place = ''] = path.split('?', 1)
+  if (!/\/\.{1,2}(?:\/|$)/.test(place)) return
+  const [kind, apiVersion, status, reason, code] = [
+    'Status',
+    'v1',
+    'Failure',
+    'NotFound',
+    404,
+  ] as const
+  const message = 'no object has the name "." or ".."'
+  throw new ApiStatusError(`${method} ${place}`, code, {
+    kind,
+    apiVersion,
+    status,
+    reason,
+    code,
+    message,
+  })
+}
+
 async function accepted(
   request: TransportRequest,
   response: ExchangeResponse,

@@ -247,9 +247,14 @@ async function rowsOf(
   values: readonly SqlValue[],
   timeoutMs: number = deadlines.query_timeout,
 ): Promise<readonly SqlRow[]> {
-  const query = { text, values: [...values], query_timeout: timeoutMs }
+  const query = { text, values: values.map(withoutNul), query_timeout: timeoutMs }
   const { rows } = await session.query<SqlRow>(query)
   return rows
+}
+
+/** Postgres refuses texts with NUL. Names have none, so that a question about such a text finds nothing. */
+function withoutNul(value: SqlValue): SqlValue {
+  return typeof value === 'string' ? value.replaceAll('\u0000', '\uFFFD') : value
 }
 
 async function* chunksOf(

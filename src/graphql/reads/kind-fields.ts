@@ -23,6 +23,8 @@ import type { ReadRun } from './read-run.ts'
 
 /** The places of one question. */
 const maxPaths = 100
+/** A step to a place takes as long as so many tests. */
+const testsPerStep = 10
 
 /**
  * The fields at the places of a kind, in the order of the places; `undefined` while an access review is missing. Throws
@@ -54,7 +56,9 @@ export function readKindFields(
   if (root === undefined) return []
   const scope = definitions.scopeOf(resource)
   return [...new Set(paths)].flatMap((path) => {
-    const place = schemaAt(root, path, scope)
+    const steps = path.replaceAll('[*]', '.[*]').split('.')
+    budget.spend('tests', testsPerStep * steps.length)
+    const place = schemaAt(root, steps, scope)
     const fields = place === undefined ? [] : fieldsOf(place, path, scope)
     budget.spend('rows', 1 + fields.length)
     return fields
@@ -64,10 +68,9 @@ export function readKindFields(
 /** The schema at a place; `undefined` if there is none. */
 function schemaAt(
   root: OpenApiSchema,
-  path: string,
+  steps: readonly string[],
   scope: DefinitionScope,
 ): OpenApiSchema | undefined {
-  const steps = path.replaceAll('[*]', '.[*]').split('.')
   let at: OpenApiSchema | undefined = root
   for (const step of steps) {
     if (step === '') continue

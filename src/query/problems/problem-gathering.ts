@@ -176,8 +176,12 @@ function impactOf<P extends ProblemPart>(
     ready += own?.ready ?? 0
     wanted += own?.wanted ?? 0
   }
-  return wanted === 0 ? undefined : { ready, wanted }
+  if (wanted === 0) return undefined
+  return { ready: Math.min(ready, mostInt), wanted: Math.min(wanted, mostInt) }
 }
+
+/** The largest `Int` of GraphQL. Workloads may want as many replicas each. */
+const mostInt = 2 ** 31 - 1
 
 function replicasOf<P extends ProblemPart>(place: ProblemPlace<P>): Replicas | undefined {
   if (place.form === 'reference') return undefined

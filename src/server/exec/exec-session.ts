@@ -112,6 +112,9 @@ const credentialsMessage = z.strictObject({
   authorization: z.string().max(16_384),
 })
 
+/** What a kept message takes besides its bytes, at most. */
+const bytesPerMessage = 256
+
 /** How long a client may take to answer a close frame. */
 const closeDeadlineMs = 2_000
 /** The maximum length of a close reason (RFC 6455, 5.5.1), in bytes. */
@@ -348,8 +351,9 @@ export class ExecSession {
   }
 
   #keep(message: Buffer): void {
-    this.#early.push(message)
-    this.#earlyBytes += message.length
+    // A copy: the message is a part of what was received with it.
+    this.#early.push(Buffer.from(message))
+    this.#earlyBytes += message.length + bytesPerMessage
     if (this.#earlyBytes > this.#options.options.maxBufferedBytes) this.#options.socket.pause()
   }
 
@@ -357,7 +361,6 @@ export class ExecSession {
   #pass(message: Buffer): void {
     const shell = this.#shell
     if (shell === undefined) return
-    const { socket, options } = this.#options
     switch (message[0]) {
       case execChannel.stdin:
         this.#bytesIn += message.length - 1
@@ -385,16 +388,23 @@ export class ExecSession {
         this.#end(wrong(`${message[0] ?? 'nothing'} is not a channel of a client`))
         return
     }
+    this.#send(shell, message)
+  }
+
+  #resize(columns: number, rows: number): void {
+    const size = JSON.stringify({ Width: columns, Height: rows })
+    const message = Buffer.concat([Buffer.of(execChannel.resize), Buffer.from(size)])
+    if (this.#shell !== undefined) this.#send(this.#shell, message)
+  }
+
+  /** Sends a message to the API server. The client is not read while too much waits there. */
+  #send(shell: PodShell, message: Buffer): void {
+    const { socket, options } = this.#options
     const { maxBufferedBytes } = options
     shell.socket.send(message, () => {
       if (socket.isPaused && shell.socket.bufferedAmount <= maxBufferedBytes / 2) socket.resume()
     })
     if (shell.socket.bufferedAmount > maxBufferedBytes) socket.pause()
-  }
-
-  #resize(columns: number, rows: number): void {
-    const size = JSON.stringify({ Width: columns, Height: rows })
-    this.#shell?.socket.send(Buffer.concat([Buffer.of(execChannel.resize), Buffer.from(size)]))
   }
 
   /** A message of the API server: Kubernetes' channels are those of the client. */
@@ -409,7 +419,8 @@ export class ExecSession {
     const { socket, connection, options } = this.#options
     this.#bytesOut += message.length - 1
     this.#active()
-    socket.send(message, () => this.#output.measure())
+    // The connection drains only if it was full, which `maxBufferedBytes` may be less than.
+    socket.send(message, () => this.#clientDrained())
     this.#output.measure()
     if (connection.writableLength > options.maxBufferedBytes) this.#shell?.socket.pause()
   }

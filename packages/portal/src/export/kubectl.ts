@@ -62,7 +62,10 @@ export function kubectlOfList({ resource, clusters, namespaces, filter, sort }: 
   const commands = (clusters ?? [undefined]).flatMap((cluster) =>
     places.map((place) => commandOf(cluster, resource, [place, ...rest])),
   )
-  const said = notes.map((note) => `# ${words.export.notInKubectl(note)}`)
+  // A line break would end the comment, and the rest would be a command.
+  const said = notes.map(
+    (note) => `# ${words.export.notInKubectl(note.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' '))}`,
+  )
   return `${[...said, ...commands].join('\n')}\n`
 }
 
@@ -86,7 +89,7 @@ export function kubectlOfObjects(
     const [{ clusterName, namespace } = { clusterName: '', namespace: null }] = inPlace
     return commandOf(hasClusters ? clusterName : undefined, resource, [
       ...(namespace === null ? [] : [`-n ${quoted(namespace)}`]),
-      ...inPlace.map(({ name }) => quoted(name)),
+      named(inPlace),
     ])
   })
   return `${commands.join('\n')}\n`
@@ -131,7 +134,22 @@ function withoutNot(operator: Condition): { readonly isNegated: boolean; readonl
     : { isNegated: false, of: operator }
 }
 
-/** For a POSIX shell. */
-function quoted(text: string): string {
+/** The command that shows an object as YAML. */
+export function kubectlOfObject(
+  typeName: string,
+  { namespace, name }: Omit<NamedObject, 'clusterName'>,
+): string {
+  const place = namespace === null ? '' : ` -n ${quoted(namespace)}`
+  return `kubectl get ${typeName}${place} -o yaml ${named([{ name }])}`
+}
+
+/** Names as the last arguments. One that begins with `-` is no option after `--`. */
+function named(objects: readonly Pick<NamedObject, 'name'>[]): string {
+  const names = objects.map(({ name }) => quoted(name))
+  return [...(objects.some(({ name }) => name.startsWith('-')) ? ['--'] : []), ...names].join(' ')
+}
+
+/** For a POSIX shell. Names of roles, for one, may have any characters but `/` and `%`. */
+export function quoted(text: string): string {
   return /^[\w./:=,@%+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

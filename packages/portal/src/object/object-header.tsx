@@ -3,6 +3,7 @@ import { useLiveCollection } from '@informerql/client/react'
 import { useEffect, useState } from 'react'
 import { ActionsMenu } from '../actions/actions-menu.tsx'
 import { ManagedBy } from '../delivery/managed-by.tsx'
+import { kubectlOfObject } from '../export/kubectl.ts'
 import { FollowNameDocument } from '../gateway/documents.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
@@ -150,10 +151,7 @@ function Copy({ object }: { readonly object: SeenObject }) {
   const typeName = `${kind.toLowerCase()}${group === '' ? '' : `.${group}`}`
   const texts = [
     [words.object.copyName, name],
-    [
-      words.object.copyCommand,
-      `kubectl get ${typeName} ${name}${namespace === null ? '' : ` -n ${namespace}`} -o yaml`,
-    ],
+    [words.object.copyCommand, kubectlOfObject(typeName, { namespace, name })],
     [words.object.copyAddress, new URL(hrefOf({ object: id, named }), location.href).href],
   ] as const
   return (

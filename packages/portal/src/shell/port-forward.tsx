@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { quoted } from '../export/kubectl.ts'
 import { listAt, numberAt } from '../object/json.ts'
 import type { SeenObject } from '../object/live-object.ts'
 import { Section } from '../object/section.tsx'
@@ -36,7 +37,8 @@ function forwardCommand(object: SeenObject): string | undefined {
   if (ports.length === 0) return undefined
   const pairs = [...new Set(ports)].map((port) => `${localPort(port)}:${port}`)
   const what = `${kind.toLowerCase()}/${name}`
-  return `kubectl --context ${clusterName} -n ${namespace ?? ''} port-forward ${what} ${pairs.join(' ')}`
+  const place = `--context ${quoted(clusterName)} -n ${quoted(namespace ?? '')}`
+  return `kubectl ${place} port-forward ${quoted(what)} ${pairs.join(' ')}`
 }
 
 /** Ports below 1024 are not for every user of a machine. */

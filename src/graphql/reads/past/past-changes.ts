@@ -69,7 +69,8 @@ export function readHistory(
 /** What is net added, changed and removed between two times. `undefined` while something is lacking. */
 export function readDifferences(run: ReadRun, args: DifferencesArguments): object | undefined {
   const { first, after, from, to = null, ...selecting } = args
-  const page = pageOf(run, { first, after }, { list: 'differences', from, to, ...selecting })
+  const list = { list: 'differences', from, to, ...selecting }
+  const page = pageOf(run, { first, after }, list, isRow)
   const { sinceMs = 0, untilMs } = timesOf({ since: from, until: to }, ['from', 'to'])
   return withArchive(run, args, { since: from, until: to }, () => {
     const asked = pastParts(run, selecting)
@@ -109,6 +110,7 @@ function pageOf(
   { limits, budget }: ReadRun,
   { first, after }: PageArguments,
   identity: ListIdentity,
+  isPlace: (id: string) => boolean = isNumber,
 ): ChangesPageAsked {
   const { size } = pageSizeOf({ first }, limits.maxPageSize)
   const hash = listHash(identity, budget)
@@ -118,7 +120,25 @@ function pageOf(
   if (version === undefined || !isText(id)) throw cursorError('after', after, 'malformed')
   if (version !== cursorVersion) throw cursorError('after', after, 'otherVersion')
   if (boundTo !== hash) throw cursorError('after', after, 'otherQuery')
+  if (!isPlace(id)) throw cursorError('after', after, 'malformed')
   return { size, after: id, cursorOf }
+}
+
+/** The number of a change. */
+function isNumber(id: string): boolean {
+  return /^\d{1,15}$/.test(id)
+}
+
+/** A row of `differences`, as `net-differences.ts` writes it. A database refuses other values as if it had failed. */
+function isRow(id: string): boolean {
+  try {
+    const place: unknown = JSON.parse(id)
+    if (!Array.isArray(place) || place.length !== 6) return false
+    const isSecond: unknown = place.pop()
+    return place.every((one) => isText(one)) && typeof isSecond === 'boolean'
+  } catch {
+    return false
+  }
 }
 
 interface Times {
