@@ -62,9 +62,9 @@ it(
     // The second one begins in the midst of changes, and has some of them waiting when it takes over.
     await created(cluster, podsPath, podOf('busy'))
     const starting = start()
-    let isStarting = true
-    const ended = starting.finally(() => (isStarting = false))
-    for (let changes = 0; isStarting; changes++) {
+    const started = new AbortController()
+    const ended = starting.finally(() => started.abort())
+    for (let changes = 0; !started.signal.aborted; changes++) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       await sent(cluster, 'PATCH', `${podsPath}/busy`, {
         metadata: { labels: { change: String(changes) } },

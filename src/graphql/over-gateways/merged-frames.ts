@@ -672,12 +672,8 @@ class MergedFrames extends FrameStream implements ByteHolder {
   ): unknown {
     const name = nodes[0]?.name.value ?? ''
     if (name === '__typename') return this.#type.name
-    if (name === 'resumeToken') {
-      const isKnown = this.#content.isResumable
-      return encodeMergedToken(
-        isKnown ? this.#parts.map(({ clusters, token }) => ({ clusters, token })) : [],
-      )
-    }
+    if (name === 'resumeToken')
+      return encodeMergedToken(this.#content.isResumable ? this.#parts : [])
     const value = values[name]
     if (value instanceof Map) return value.get(key) as unknown
     return this.#content.select(name, value, nodes)
