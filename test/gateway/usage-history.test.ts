@@ -1,5 +1,9 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { onPath, Prometheus } from '../monitoring/prometheus.ts'
 import { FakePrometheus } from '../support/fake-prometheus.ts'
 import { firstAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { writeKubeconfig } from '../support/kubeconfig.ts'
@@ -279,6 +283,58 @@ describe('The history of usage in Prometheus', () => {
     })
     expect((await named.data(two)).pod.usageHistory.source).toBe('PROMETHEUS')
     expect(prometheus.asked[0]?.query).toContain('{site="two",namespace=~"shop"')
+  })
+})
+
+/** A genuine Prometheus, where the machine has one. */
+const binary = onPath('prometheus')
+
+describe.skipIf(binary === undefined)('The history of usage in a genuine Prometheus', () => {
+  it('is what it has scraped of exactly the pod and the node', async () => {
+    await using parts = new AsyncDisposableStack()
+    const startMs = Date.now()
+    const line = (metric: string, labels: string, value: number): string =>
+      `${metric}{${labels}} ${value}`
+    const exporter = createServer((_, response) => {
+      const seconds = (Date.now() - startMs) / 1_000
+      const pods = [
+        ['namespace="shop",pod="web.1",container="main"', 1],
+        ['namespace="shop",pod="webx1",container="main"', 50],
+        ['namespace="shop",pod="web.1",container=""', 50],
+        ['id="/",node="node-1"', 3],
+      ] as const
+      const lines = pods.flatMap(([labels, cores]) => [
+        line('container_cpu_usage_seconds_total', labels, cores * seconds),
+        line('container_memory_working_set_bytes', labels, cores * 2 ** 20),
+      ])
+      response.end(`${lines.join('\n')}\n`)
+    })
+    exporter.listen(0, '127.0.0.1')
+    await once(exporter, 'listening')
+    parts.defer(() => void exporter.close())
+    const target = `127.0.0.1:${(exporter.address() as AddressInfo).port}`
+    const { url } = parts.use(await Prometheus.start(binary ?? '', { target, job: 'kubelet' }))
+    const cluster = parts.use(await startSimulator({ metrics: true, populate }))
+    const gateway = parts.use(
+      await serveGateway({
+        clusters: [{ name: 'one', server: cluster.url }],
+        prometheus: { url },
+      }),
+    )
+    const read = async (): Promise<Fields> => {
+      const query = `{ pod(namespace: "shop", name: "web.1") { ${history} } node(name: "node-1") { ${history} } }`
+      const { data } = await gateway.query(query)
+      return [data.pod, data.node].map(({ usageHistory }: Fields) => ({
+        source: usageHistory.source,
+        memory: last(usageHistory.memory),
+        // A rate over five minutes of a counter that is some seconds old is less than its slope.
+        isUsed: (last(usageHistory.cpu) ?? 0) > 0 && (last(usageHistory.cpu) ?? 0) < 4,
+      }))
+    }
+    await expect.poll(read, { interval: 500, timeout: 60_000 }).toEqual([
+      { source: 'PROMETHEUS', memory: 2 ** 20, isUsed: true },
+      { source: 'PROMETHEUS', memory: 3 * 2 ** 20, isUsed: true },
+    ])
   })
 })
 

@@ -18,6 +18,7 @@ export const chartWords = {
         : `As the gateway has measured since ${clock(since)}, while somebody looked.`,
     PROMETHEUS: 'From Prometheus.',
   },
+  at: (ms: number): string => `at ${clock(ms)}`,
   ofPods: 'The pods that exist now, together.',
   nothing: 'Nothing was measured yet. The first values are here within a minute.',
   away: 'Prometheus does not answer: this is what the gateway has measured itself.',

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import {
@@ -18,6 +18,15 @@ import { type Mark, marksOf } from './marks.ts'
 const everyMs = 30_000
 const height = 130
 const resources: readonly Resource[] = ['cpu', 'memory']
+/** The steps of an axis: round numbers of cores, powers of two of bytes. */
+const steps: Readonly<Record<Resource, number[]>> = {
+  cpu: Array.from({ length: 8 }, (_, at) => 10 ** (at - 3)).flatMap((one) => [
+    one,
+    2 * one,
+    5 * one,
+  ]),
+  memory: Array.from({ length: 30 }, (_, at) => 2 ** (at + 20)),
+}
 const bounds = ['requested', 'limit', 'allocatable'] as const
 
 /** What an object has used over the last hour: two charts with one axis of time, what happened, and the values as a table. */
@@ -28,6 +37,7 @@ export function UseCharts({
   readonly object: SeenObject
   readonly use: ObjectUsage
 }) {
+  const [at, setAt] = useState<number>()
   const { data, errors, isPending } = useAnswer(UseOverTimeDocument, { id: object.id }, { everyMs })
   const history = data === undefined ? null : historyIn(data.object)
   const times = useMemo(() => history?.times.map((time) => Date.parse(time)) ?? [], [history])
@@ -53,6 +63,8 @@ export function UseCharts({
               values={history[resource]}
               amounts={use[resource]}
               marks={marks}
+              at={at}
+              onAt={setAt}
             />
           ))}
       <p className={styles['note']}>
@@ -94,12 +106,17 @@ function Chart({
   values,
   amounts,
   marks,
+  at,
+  onAt,
 }: {
   readonly resource: Resource
   readonly times: readonly number[]
   readonly values: readonly (number | null)[]
   readonly amounts: Amounts
   readonly marks: readonly Mark[]
+  /** The position of the pointer, in all charts. */
+  readonly at: number | undefined
+  readonly onAt: (at: number | undefined) => void
 }) {
   const place = useRef<HTMLDivElement>(null)
   const shown = bounds.filter((name) => amounts[name] !== undefined)
@@ -128,11 +145,22 @@ function Chart({
           width: Math.max(200, parent.clientWidth),
           height,
           legend: { show: false },
+          padding: [8, null, null, null],
           cursor: { sync: { key: 'informerql.use' }, drag: { x: false, y: false } },
           scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
           axes: [
-            { ...axis, values: (_, splits) => splits.map((second) => say.clock(second * 1000)) },
-            { ...axis, size: 70, values: (_, splits) => splits.map(text) },
+            {
+              ...axis,
+              values: (_, splits) => splits.map((second) => say.clock(second * 1000)),
+              size: 24,
+            },
+            {
+              ...axis,
+              size: 64,
+              space: 32,
+              incrs: steps[resource],
+              values: (_, splits) => splits.map(text),
+            },
           ],
           series: [
             {},
@@ -151,7 +179,10 @@ function Chart({
               points: { show: false },
             })),
           ],
-          hooks: { draw: [(drawn) => drawMarks(drawn, marks, colorOf('mark'))] },
+          hooks: {
+            draw: [(drawn) => drawMarks(drawn, marks, colorOf('mark'))],
+            setCursor: [({ cursor }) => onAt(cursor.idx ?? undefined)],
+          },
         },
         [
           times.map((time) => time / 1000),
@@ -172,15 +203,18 @@ function Chart({
       stopTheme()
       plot?.destroy()
     }
-  }, [times, values, marks, resource, key])
+  }, [times, values, marks, resource, key, onAt])
   const name = usageWords.resources[resource]
-  const last = values.findLast((value) => value !== null)
+  const pointed = at === undefined ? undefined : times[at]
+  const shownAt = pointed === undefined ? values.findLastIndex((value) => value !== null) : at
+  const value = values[shownAt ?? -1]
   return (
     <figure className={styles['chart']}>
       <figcaption className={styles['legend']}>
         <strong>{name}</strong>
         <span data-line="used">
-          {say.lines.used} {last === undefined || last === null ? say.none : text(last)}
+          {say.lines.used} {value === undefined || value === null ? say.none : text(value)}
+          {pointed === undefined ? null : ` ${say.at(pointed)}`}
         </span>
         {shown.map((line) => (
           <span key={line} data-line={line}>

@@ -3,6 +3,7 @@ import type { SeenObject } from '../object/live-object.ts'
 import summary from '../object/summary.module.css'
 import { pageState } from '../page-state.ts'
 import type { ObjectUsage } from '../usage/usage.ts'
+import styles from './fold.module.css'
 import { chartWords } from './chart-words.ts'
 
 // Brings uPlot.
@@ -22,6 +23,7 @@ export function UseOverTime({
   const isOpen = state.useState(() => localStorage.getItem(kept) === 'open')
   return (
     <details
+      className={styles['fold']}
       open={isOpen}
       onToggle={({ currentTarget: { open } }) => {
         if (open === isOpen) return
