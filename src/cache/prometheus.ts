@@ -7,7 +7,7 @@
  */
 
 import { readFile } from 'node:fs/promises'
-import { FairSlots } from '../lib/concurrency.ts'
+import { FairSlots, NoSlotError } from '../lib/concurrency.ts'
 import { fieldsOf, textOf } from '../kubernetes/fields.ts'
 import { objectKey, splitObjectKey } from '../kubernetes/object.ts'
 import { Series } from './usage-series.ts'
@@ -49,7 +49,8 @@ export const maxAskedObjects = 500
 const maxAnswerBytes = 16 << 20
 const maxAtOnce = 4
 const maxWaiting = 1_000
-const deadlineMs = 10_000
+/** For one question, and for its turn. */
+const deadlineMs = 5_000
 const restMs = 5_000
 const stepMs = 60_000
 /** The shortest time over which a rate is taken: some scrapes. */
@@ -57,57 +58,78 @@ const minRateSeconds = 300
 
 /** The Prometheus of a gateway, for all its clusters. */
 export class Prometheus {
-  readonly options: PrometheusOptions
-  readonly #turns = new FairSlots({
-    most: maxAtOnce,
-    mostWaiting: maxWaiting,
-    maxWaitMs: deadlineMs,
-  })
+  readonly #options: PrometheusOptions
+  readonly #shared: Shared
   readonly #clusters = new Map<string, ClusterPrometheus>()
 
-  constructor(options: PrometheusOptions) {
-    this.options = options
+  /** `failed`: receives why it does not answer. */
+  constructor(options: PrometheusOptions, failed: Shared['failed']) {
+    this.#options = options
+    const limits = { most: maxAtOnce, mostWaiting: maxWaiting, maxWaitMs: deadlineMs }
+    this.#shared = { turns: new FairSlots(limits), failed }
   }
 
   /** `undefined` if it could take objects of another cluster for those of this one. `isOnly`: whether there are no others. */
   of(cluster: string, isOnly: boolean): ClusterPrometheus | undefined {
-    const { url, clusterLabel } = this.options
+    const { url, clusterLabel } = this.#options
     if (!isOnly && clusterLabel === undefined && !url.includes('{cluster}')) return undefined
     let found = this.#clusters.get(cluster)
     if (found === undefined) {
-      found = new ClusterPrometheus(cluster, this.options, this.#turns)
+      found = new ClusterPrometheus(cluster, this.#options, this.#shared)
       this.#clusters.set(cluster, found)
     }
     return found
   }
 }
 
+interface Shared {
+  readonly turns: FairSlots
+  readonly failed: (cluster: string, reason: string) => void
+}
+
 export class ClusterPrometheus {
   readonly #cluster: string
   readonly #options: PrometheusOptions
   readonly #turns: FairSlots
+  readonly #failed: Shared['failed']
   #failure: { readonly error: PrometheusError; readonly untilMs: number } | undefined
 
-  constructor(cluster: string, options: PrometheusOptions, turns: FairSlots) {
+  constructor(cluster: string, options: PrometheusOptions, { turns, failed }: Shared) {
     this.#cluster = cluster
     this.#options = options
     this.#turns = turns
+    this.#failed = failed
   }
 
   /** The use of the objects together. `lane`: questions of one lane take turns with others. Rejects with {@link PrometheusError}. */
   async usage(question: UsageQuestion, lane: string): Promise<Series> {
-    if (this.#failure !== undefined && performance.now() < this.#failure.untilMs) {
-      throw this.#failure.error
-    }
+    this.#checkRest()
     try {
-      return await this.#turns.run(lane, () => this.#usage(question))
+      return await this.#turns.run(lane, () => this.#asked(question))
+    } catch (cause) {
+      if (!(cause instanceof NoSlotError)) throw cause
+      throw new PrometheusError('Prometheus has too many questions to answer', { cause })
+    }
+  }
+
+  async #asked(question: UsageQuestion): Promise<Series> {
+    this.#checkRest()
+    try {
+      return await this.#usage(question)
     } catch (cause) {
       const isShown = cause instanceof PrometheusError
-      const message = isShown ? cause.message : 'Prometheus does not answer'
-      const error = isShown ? cause : new PrometheusError(message, { cause })
+      const error = isShown ? cause : new PrometheusError('Prometheus does not answer', { cause })
       this.#failure = { error, untilMs: performance.now() + restMs }
+      const { message, cause: inner } = cause as Error
+      this.#failed(this.#cluster, inner instanceof Error ? inner.message : message)
       throw error
     }
+  }
+
+  /** Throws the last failure for a while. */
+  #checkRest(): void {
+    if (this.#failure === undefined || performance.now() >= this.#failure.untilMs) return
+    throw this.#failure.error
   }
 
   async #usage(question: UsageQuestion): Promise<Series> {

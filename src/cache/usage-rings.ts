@@ -150,7 +150,8 @@ export class UsageRings {
       place.rings.set(key, ring)
       this.#count += 1
     }
-    this.#write(ring, measurement)
+    // Of a clock that is ahead, no time is taken that is not over.
+    this.#write(ring, { ...measurement, atMs: Math.min(measurement.atMs, nowMs) })
   }
 
   #write(ring: number, { atMs, cpu, memory }: Measurement): void {
@@ -160,7 +161,7 @@ export class UsageRings {
     if (values === undefined || lastSlots === undefined) return
     const offset = (ring % pageRings) * slots * 2
     const lastSlot = lastSlots[ring % pageRings] ?? 0
-    if (slot <= lastSlot - slots) return
+    if (slot <= lastSlot - slots || slot < 0) return
     // Slots without a measurement, and what a ring held an hour ago.
     for (let empty = Math.max(lastSlot + 1, slot - slots + 1); empty < slot; empty++) {
       values[offset + (empty % slots)] = Number.NaN

@@ -156,7 +156,11 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     this.#informers = new InformerLog(log, failures, observer)
     this.#archiving = archiving
     this.#bounds = new CacheBounds(options.cache ?? {})
-    this.#prometheus = options.prometheus && new Prometheus(options.prometheus)
+    this.#prometheus =
+      options.prometheus &&
+      new Prometheus(options.prometheus, (cluster, reason) =>
+        failures.warn(`Prometheus does not answer: ${reason}`, { cluster }),
+      )
     this.#configured = options.clusters.map(configuredCluster)
     const { clusterSources = [], reflector = {}, share } = options
     if (share?.address !== undefined && archiving !== undefined) {

@@ -58,6 +58,19 @@ describe('rings of usage', () => {
     expect(b.cpu).toEqual([1, null, 2, null, 4])
   })
 
+  it('take no harm from clocks that are wrong', () => {
+    const rings = make()
+    const recorder = rings.recorder('one', 'pods')
+    const nowMs = Date.now()
+    recorder.measured('shop/a', { atMs: nowMs, cpu: 1, memory: 1 })
+    recorder.measured('shop/b', { atMs: 8.64e15, cpu: 2, memory: 1 })
+    recorder.measured('shop/c', { atMs: -10 * minuteMs, cpu: 3, memory: 1 })
+    recorder.measured('shop/b', { atMs: nowMs + 1, cpu: 4, memory: 1 })
+    const of = (key: string): unknown =>
+      seriesOf(rings, [key], { nowMs: nowMs + 1 }).cpu.filter((value) => value !== null)
+    expect([of('shop/a'), of('shop/b'), of('shop/c')]).toEqual([[1], [4], []])
+  })
+
   it('are added up, with how many were measured, from when each object began', () => {
     const rings = make()
     const recorder = rings.recorder('one', 'pods')

@@ -105,6 +105,7 @@ describeInBrowser('The charts of use', (browser) => {
     await page.getByText('The pods that exist now, together.').waitFor()
     await page.locator('canvas').nth(1).waitFor()
     prometheus.behaviour = 'answers'
+    expect(await page.locator('canvas').count()).toBe(2)
     await opened.audit()
   })
 })

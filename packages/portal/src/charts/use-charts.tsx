@@ -240,13 +240,14 @@ function isLonely(values: readonly (number | null)[]): boolean {
   return !values.some((value, at) => value !== null && (values[at + 1] ?? null) !== null)
 }
 
-function drawMarks({ ctx, bbox, valToPos }: uPlot, marks: readonly Mark[], color: string): void {
+function drawMarks(plot: uPlot, marks: readonly Mark[], color: string): void {
+  const { ctx, bbox } = plot
   ctx.save()
   ctx.strokeStyle = color
   ctx.lineWidth = devicePixelRatio
   ctx.setLineDash([4 * devicePixelRatio, 2 * devicePixelRatio])
   for (const { atMs } of marks) {
-    const x = Math.round(valToPos(atMs / 1000, 'x', true))
+    const x = Math.round(plot.valToPos(atMs / 1000, 'x', true))
     if (x < bbox.left || x > bbox.left + bbox.width) continue
     ctx.beginPath()
     ctx.moveTo(x, bbox.top)

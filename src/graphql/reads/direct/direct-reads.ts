@@ -381,9 +381,11 @@ export class DirectReads {
         case 'managers':
           return (await access.mayLook(at, asked)) ? undefined : null
         case 'usage': {
-          const keys = Object.keys(asked.objects)
-          const seen = await Promise.all(keys.map((key) => access.mayLook(at, splitObjectKey(key))))
-          return seen.includes(false) ? null : undefined
+          for (const key of Object.keys(asked.objects)) {
+            // oxlint-disable-next-line no-await-in-loop -- one that is refused is enough
+            if (!(await access.mayLook(at, splitObjectKey(key)))) return null
+          }
+          return undefined
         }
         case 'list': {
           const { namespace = '' } = asked
