@@ -28,7 +28,7 @@ export interface PrometheusOptions {
 
 /** Whether a text can be {@link PrometheusOptions.url}. */
 export function isPrometheusUrl(url: string): boolean {
-  return /^https?:\/\/[^?#]+$/.test(url) && URL.canParse(url.replaceAll('{cluster}', 'x'))
+  return /^https?:\/\/[^?#@]+$/.test(url) && URL.canParse(url.replaceAll('{cluster}', 'x'))
 }
 
 /** Objects whose use is asked for: all pods, or all nodes. */

@@ -320,6 +320,9 @@ function withPathBeside(folder: string, value: unknown, [step, ...rest]: string[
     : value
 }
 
+/** Addresses that may have a password: errors leave it out. */
+const withPassword: ReadonlySet<string> = new Set(['archive.url', 'metrics.prometheus.url'])
+
 function problemsOf(issue: z.core.$ZodIssue, sources: readonly OptionSource[]): readonly string[] {
   const { path } = issue
   if (issue.code === 'unrecognized_keys') {
@@ -334,7 +337,7 @@ function problemsOf(issue: z.core.$ZodIssue, sources: readonly OptionSource[]): 
   }
   const value = valueAt(mergeOptions(sources), path)
   const shown =
-    value === undefined || nameOf(path) === 'archive.url' ? '' : ` = ${JSON.stringify(value)}`
+    value === undefined || withPassword.has(nameOf(path)) ? '' : ` = ${JSON.stringify(value)}`
   const reason = issue.message.replace(/^Invalid input: /, '')
   const unit = issue.code === 'invalid_type' ? (unitOf(path.at(-1))?.expected ?? '') : ''
   return [`${placed(path, sources)}${nameOf(path)}${shown}: ${reason}${unit}`]

@@ -255,7 +255,8 @@ const metricsSchema: z.ZodType<MetricsConfig> = z.strictObject({
   prometheus: z
     .strictObject({
       url: z.string().refine(isPrometheusUrl, {
-        error: 'an address has http:// or https:// and no query: http://prometheus.monitoring:9090',
+        error:
+          'an address has http:// or https://, no user and no query: http://prometheus.monitoring:9090',
       }),
       clusterLabel: labelName.optional(),
       nodeLabel: labelName.optional(),
