@@ -7,6 +7,7 @@
 import { groupResourceOf } from '../kubernetes/api-resource.ts'
 import { defaultsOf, type NumberOptions } from '../lib/options.ts'
 import { heapBytes, heapShare, isHeapFull } from '../lib/process-memory.ts'
+import { UsageRings } from './usage-rings.ts'
 import { UnreadableResourceError, type UnreadablePlace } from './cache-errors.ts'
 
 /** Bounds on the caches of one process. */
@@ -28,6 +29,8 @@ export interface CacheLimits {
   readonly staleAfterMs: number
   /** How often the measurements of metrics.k8s.io are read while operations ask for usage. */
   readonly usageIntervalMs: number
+  /** Bytes of what pods and nodes used during the last hour, for `usageHistory`: what is measured beyond them has none. */
+  readonly maxUsageHistoryBytes: number
 }
 
 /** Every default and bound of {@link CacheLimits}. */
@@ -39,6 +42,7 @@ export const cacheOptions: NumberOptions<CacheLimits> = {
   idleStopMs: { byDefault: 30 * 60_000, least: 1_000, most: 2_147_483_647 },
   staleAfterMs: { byDefault: 150_000, least: 1_000, most: 2_147_483_647 },
   usageIntervalMs: { byDefault: 15_000, least: 1_000, most: 3_600_000 },
+  maxUsageHistoryBytes: { byDefault: 64 << 20, least: 0 },
 }
 
 export const defaultCacheLimits: CacheLimits = defaultsOf(cacheOptions)
@@ -61,6 +65,7 @@ export interface BoundedResource extends UnreadablePlace {
 
 export class CacheBounds {
   readonly limits: CacheLimits
+  readonly usage: UsageRings
   /** The bytes that each of them held when they were looked at last, and their sum. */
   readonly #running = new Map<BoundedResource, number>()
   #sum = 0
@@ -71,6 +76,8 @@ export class CacheBounds {
 
   constructor(limits: Partial<CacheLimits> = {}) {
     this.limits = { ...defaultCacheLimits, ...limits }
+    const { maxUsageHistoryBytes: maxBytes, usageIntervalMs } = this.limits
+    this.usage = new UsageRings({ maxBytes, slotMs: Math.max(60_000, usageIntervalMs) })
   }
 
   /** Makes room for one more informer. Throws CACHE_FULL. */

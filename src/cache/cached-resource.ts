@@ -126,7 +126,12 @@ export class CachedResource {
     const source =
       pollMs === undefined
         ? options.source
-        : polledSource({ resource, source: options.source, intervalMs: pollMs })
+        : polledSource({
+            resource,
+            source: options.source,
+            intervalMs: pollMs,
+            recorder: options.bounds.usage.recorder(cluster, resource.resource),
+          })
     this.history = new ResourceHistory({
       resource,
       metadataOnly,

@@ -18,6 +18,8 @@ import type { SharedInformer } from '../informer/shared-informer.ts'
 import type { Change } from '../informer/store/change.ts'
 import type { IndexFunction, Indexers, StoreView } from '../informer/store/store-view.ts'
 import type { CacheBounds } from './cache-bounds.ts'
+import type { ClusterPrometheus } from './prometheus.ts'
+import type { UsageRings } from './usage-rings.ts'
 import { notCached, notServed, reindexed, renewed, stopped, unreachable } from './cache-errors.ts'
 import {
   AccountNamespaces,
@@ -34,6 +36,8 @@ export interface ClusterCacheOptions {
   readonly name: string
   /** Shared by the caches of all clusters. */
   readonly bounds: CacheBounds
+  /** The Prometheus that knows the cluster now. */
+  readonly prometheus?: () => ClusterPrometheus | undefined
   readonly reflector: ReflectorOptions
   readonly observer: (resource: ApiResource) => InformerObserver
   /** The namespaces to cache. Default: all that the gateway's account may list. */
@@ -175,6 +179,7 @@ export class ClusterCache implements AsyncDisposable {
         for (const cached of this.#cached.values()) {
           cached.refuse(renewed({ cluster: this.name, resource: cached.resource }))
         }
+        options.bounds.usage.drop(options.name)
         for (const listener of this.#renewals) listener()
       },
     })
@@ -365,6 +370,16 @@ export class ClusterCache implements AsyncDisposable {
     return () => void this.#listeners.delete(listener)
   }
 
+  /** What objects of all clusters used during the last hour. */
+  get usage(): UsageRings {
+    return this.#options.bounds.usage
+  }
+
+  /** Absent: there is none, or it cannot tell clusters apart. */
+  get prometheus(): ClusterPrometheus | undefined {
+    return this.#options.prometheus?.()
+  }
+
   /** Whether any cache of the cluster is stale. */
   get hasStale(): boolean {
     return this.#staleCaches > 0
@@ -442,6 +457,7 @@ export class ClusterCache implements AsyncDisposable {
     await this.#incarnation[Symbol.asyncDispose]()
     await Promise.all([...this.#cached.values()].map((cached) => cached.stop()))
     await this.#account.ended()
+    this.#options.bounds.usage.drop(this.name)
   }
 
   #start(

@@ -13,17 +13,21 @@ import type {
   WatchOptions,
 } from '../informer/reflector/lister-watcher.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
-import { fieldsOf, textOf } from '../kubernetes/fields.ts'
+import { fieldsOf, itemsOf, textOf } from '../kubernetes/fields.ts'
 import { objectKey, splitObjectKey } from '../kubernetes/object.ts'
 import { resourceVersion } from '../kubernetes/resource-version.ts'
 import { ApiStatusError, failureStatus } from '../kubernetes/status.ts'
+import { quantityOf } from '../kubernetes/decimal.ts'
 import { sleep } from '../lib/backoff.ts'
+import type { UsageRecorder } from './usage-rings.ts'
 
 interface PolledSourceOptions {
   readonly resource: ApiResource
   readonly source: Pick<ListerWatcher, 'list' | 'returned'>
   /** The time from the start of one list to the start of the next. */
   readonly intervalMs: number
+  /** Receives each measurement. */
+  readonly recorder: UsageRecorder
 }
 
 /** The state after the last list of one namespace, or of all. */
@@ -37,7 +41,8 @@ interface Polled {
   dueMs: number
 }
 
-export function polledSource({ resource, source, intervalMs }: PolledSourceOptions): ListerWatcher {
+export function polledSource(options: PolledSourceOptions): ListerWatcher {
+  const { resource, source, intervalMs, recorder } = options
   const places = new Map<string | undefined, Polled>()
   const request = (namespace: string | undefined, signal: AbortSignal): Promise<ListResponse> =>
     source.list(namespace === undefined ? {} : { namespace }, signal)
@@ -58,9 +63,11 @@ export function polledSource({ resource, source, intervalMs }: PolledSourceOptio
         yield batch.map((text) => {
           const { key, timestamp, values } = readItem(text)
           measured.set(key, timestamp)
+          record(recorder, key, timestamp, values)
           return Buffer.from(objectText(key, version, values))
         })
       }
+      recorder.listed(namespace, measured)
       places.set(namespace, { base: version, version, measured, dueMs })
     }
     return { ...emptyList(version), [Symbol.asyncIterator]: items }
@@ -87,7 +94,7 @@ export function polledSource({ resource, source, intervalMs }: PolledSourceOptio
     // After a failure, the watch begins when the server answers again.
     const first = performance.now() < place.dueMs ? undefined : await next()
     async function* events(of: Polled): AsyncGenerator<readonly Uint8Array[], void> {
-      if (first !== undefined) yield* changes(of, first, resource)
+      if (first !== undefined) yield* changes(of, first, options)
       for (;;) {
         const restMs = Math.max(0, endMs - performance.now())
         const waitMs = Math.max(0, of.dueMs - performance.now())
@@ -95,7 +102,7 @@ export function polledSource({ resource, source, intervalMs }: PolledSourceOptio
         await sleep(Math.min(waitMs, restMs), signal)
         if (signal.aborted || waitMs > restMs) return
         // oxlint-disable-next-line no-await-in-loop -- as above
-        yield* changes(of, await next(), resource)
+        yield* changes(of, await next(), options)
       }
     }
     return events(place)
@@ -120,7 +127,7 @@ export function unwatched(source: ListerWatcher, resource: ApiResource): ListerW
 async function* changes(
   place: Polled,
   response: ListResponse,
-  resource: ApiResource,
+  { resource, recorder }: PolledSourceOptions,
 ): AsyncGenerator<readonly Uint8Array[], void> {
   const version = nextVersion(place)
   const measured = new Map<string, string>()
@@ -131,6 +138,7 @@ async function* changes(
       const before = place.measured.get(key)
       measured.set(key, timestamp)
       if (before === timestamp && timestamp !== '') continue
+      record(recorder, key, timestamp, values)
       const object = objectText(key, version, values)
       frames.push(eventText(before === undefined ? 'ADDED' : 'MODIFIED', object))
       // A list that breaks off is repeated. Events already sent must not be sent again.
@@ -140,7 +148,9 @@ async function* changes(
   }
   const last: Uint8Array[] = []
   for (const key of place.measured.keys()) {
-    if (!measured.has(key)) last.push(eventText('DELETED', objectText(key, version, {})))
+    if (measured.has(key)) continue
+    last.push(eventText('DELETED', objectText(key, version, {})))
+    recorder.ended(key)
   }
   place.measured = measured
   place.version = version
@@ -158,7 +168,16 @@ interface Item {
   readonly key: string
   /** The time of the measurement; `''` if the server does not give it. */
   readonly timestamp: string
-  readonly values: object
+  readonly values: Values
+}
+
+interface Values {
+  readonly timestamp: unknown
+  readonly window: unknown
+  /** Of a node. */
+  readonly usage: unknown
+  /** Of a pod. */
+  readonly containers: unknown
 }
 
 function readItem(text: Uint8Array): Item {
@@ -171,6 +190,27 @@ function readItem(text: Uint8Array): Item {
     timestamp: textOf(timestamp) ?? '',
     values: { timestamp, window, usage, containers },
   }
+}
+
+function record(recorder: UsageRecorder, key: string, timestamp: string, values: Values): void {
+  const { usage, containers } = values
+  const parts = containers === undefined ? [usage] : itemsOf(containers).map((one) => one['usage'])
+  let cpu = 0
+  let memory = 0
+  for (const part of parts) {
+    const used = fieldsOf(part)
+    cpu += amountOf(used['cpu'])
+    memory += amountOf(used['memory'])
+  }
+  const atMs = Date.parse(timestamp)
+  recorder.measured(key, { atMs: Number.isNaN(atMs) ? Date.now() : atMs, cpu, memory })
+}
+
+/** A quantity as a number. metrics-server writes nearly all with these two suffixes; reading any quantity costs ten times as much. */
+function amountOf(quantity: unknown): number {
+  const text = textOf(quantity) ?? ''
+  if (text.endsWith('n')) return Number(text.slice(0, -1)) / 1e9
+  return text.endsWith('Ki') ? Number(text.slice(0, -2)) * 1_024 : quantityOf(text)
 }
 
 function objectText(key: string, version: number, values: object): string {

@@ -139,6 +139,7 @@ const parts = {
   live: part(gatewayParts.live),
   logs: part(gatewayParts.logs),
   archive: part(gatewayParts.archive),
+  metrics: part(gatewayParts.metrics),
   share: part(gatewayParts.share),
   server: part(serverOptionsSchema),
   auth: part(authenticationOptionsSchema),
@@ -205,7 +206,7 @@ export function loadConfig({
 }
 
 function problemsBetween(config: Config): readonly string[] {
-  const { auth, server, clusters, clusterSources, share, archive } = config
+  const { auth, server, clusters, clusterSources, share, archive, metrics } = config
   const names = clusters.map(({ name }) => name)
   const noCluster = clusters.length === 0 && clusterSources.length === 0
   const unknown = (option: string, name: string): readonly string[] => {
@@ -234,6 +235,10 @@ function problemsBetween(config: Config): readonly string[] {
     auth.mode === 'oidc-login' &&
     auth.login?.sessionSecretFile === undefined
   const isSharedByNone = share.address !== undefined && !/^postgres(ql)?:/.test(archive.url ?? '')
+  const { url = '{cluster}', clusterLabel } = metrics.prometheus ?? {}
+  const areMany = clusters.length > 1 || clusterSources.length > 0
+  const isAmbiguous = areMany && clusterLabel === undefined && !url.includes('{cluster}')
+  const byCluster = 'needs the label that names the cluster, or {cluster} in metrics.prometheus.url'
   const byPostgres = 'only by a Postgres that all of them reach: postgres://…'
   const reviewing = clusters.findIndex(({ name }) => name === (auth.cluster ?? names[0]))
   const areReviewed = share.address !== undefined && auth.mode === 'token-review'
@@ -247,6 +252,9 @@ function problemsBetween(config: Config): readonly string[] {
     ...unknownClusters,
     ...(isSharedByNone
       ? [`archive.url: gateways share clusters (share.address) ${byPostgres}`]
+      : []),
+    ...(isAmbiguous
+      ? [`metrics.prometheus.clusterLabel: with several clusters it ${byCluster}`]
       : []),
     ...(isReviewedByOne ? [`clusters[${reviewing}].everywhere ${byAll}`] : []),
     ...(isUnaddressed ? [`server.publicUrl: auth.mode oidc-login ${address}`] : []),
@@ -291,6 +299,7 @@ const pathOptions = [
   'auth.login.sessionSecretFile',
   'audit.file',
   'archive.url',
+  'metrics.prometheus.tokenFile',
   'simulator.scenario',
 ]
 
@@ -311,6 +320,9 @@ function withPathBeside(folder: string, value: unknown, [step, ...rest]: string[
     : value
 }
 
+/** Addresses that may have a password: errors leave it out. */
+const withPassword: ReadonlySet<string> = new Set(['archive.url', 'metrics.prometheus.url'])
+
 function problemsOf(issue: z.core.$ZodIssue, sources: readonly OptionSource[]): readonly string[] {
   const { path } = issue
   if (issue.code === 'unrecognized_keys') {
@@ -325,7 +337,7 @@ function problemsOf(issue: z.core.$ZodIssue, sources: readonly OptionSource[]): 
   }
   const value = valueAt(mergeOptions(sources), path)
   const shown =
-    value === undefined || nameOf(path) === 'archive.url' ? '' : ` = ${JSON.stringify(value)}`
+    value === undefined || withPassword.has(nameOf(path)) ? '' : ` = ${JSON.stringify(value)}`
   const reason = issue.message.replace(/^Invalid input: /, '')
   const unit = issue.code === 'invalid_type' ? (unitOf(path.at(-1))?.expected ?? '') : ''
   return [`${placed(path, sources)}${nameOf(path)}${shown}: ${reason}${unit}`]

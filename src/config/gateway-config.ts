@@ -14,6 +14,7 @@ import {
 } from '../archive/archive-options.ts'
 import type { CachedNamespaces } from '../cache/account-namespaces.ts'
 import { type CacheLimits, cacheOptions } from '../cache/cache-bounds.ts'
+import { isPrometheusUrl, type PrometheusOptions } from '../cache/prometheus.ts'
 import type { ClusterSourceOptions } from '../gateway/fleet.ts'
 import type { GatewayOptions } from '../gateway/gateway.ts'
 import { isAddress, type ShareOptions } from '../gateway/sharing.ts'
@@ -83,8 +84,16 @@ export interface GatewayConfig extends Required<SameOptions>, OperationConfig {
   /** Bounds of writes: see `WriteLimits`. */
   readonly writes: WriteLimits
   readonly archive: ArchiveConfig
+  /** Where the use of CPU and memory until now is read: see docs/usage.md. */
+  readonly metrics: MetricsConfig
   /** Shares the clusters with other gateways: see docs/scale.md. */
   readonly share: ShareOptions
+}
+
+/** Where measurements are kept: see docs/usage.md. */
+export interface MetricsConfig {
+  /** A Prometheus, or what has its API. Absent: `usageHistory` knows what the gateway has measured itself. */
+  readonly prometheus?: PrometheusOptions | undefined
 }
 
 /** What the caches saw, kept: see docs/archive.md. */
@@ -201,7 +210,16 @@ const { operationDeadlineMs, syncDeadlineMs, silenceMs, liveDeadlineMs } = opera
 const { maxPageSize, maxPathRows, problemAfterMs } = operationOptions
 const frameOptions = { coalesceMs, maxFrameObjects, maxFrameBytes }
 
-type GatewayPart = 'documents' | 'work' | 'writes' | 'cache' | 'live' | 'logs' | 'archive' | 'share'
+type GatewayPart =
+  | 'documents'
+  | 'work'
+  | 'writes'
+  | 'cache'
+  | 'live'
+  | 'logs'
+  | 'archive'
+  | 'metrics'
+  | 'share'
 
 /** Checks a text by a function that throws. */
 function readBy(read: (text: string) => unknown): z.ZodType<string> {
@@ -229,6 +247,25 @@ const archiveSchema: z.ZodType<ArchiveConfig> = z.strictObject({
   required: z.boolean().default(false),
 })
 
+const labelName = z.string().regex(/^[a-zA-Z_]\w*$/, {
+  error: 'a label of Prometheus has letters, digits and _ in its name',
+})
+
+const metricsSchema: z.ZodType<MetricsConfig> = z.strictObject({
+  prometheus: z
+    .strictObject({
+      url: z.string().refine(isPrometheusUrl, {
+        error:
+          'an address has http:// or https://, no user and no query: http://prometheus.monitoring:9090',
+      }),
+      clusterLabel: labelName.optional(),
+      nodeLabel: labelName.optional(),
+      tokenFile: z.string().min(1).optional(),
+      headers: z.record(z.string(), z.string()).optional(),
+    })
+    .optional(),
+})
+
 /** The schemas of the options that stand in a part of their own. */
 export const gatewayParts: { readonly [Part in GatewayPart]: z.ZodType<GatewayConfig[Part]> } = {
   documents: limitsSchema<GatewayConfig['documents']>({
@@ -244,6 +281,7 @@ export const gatewayParts: { readonly [Part in GatewayPart]: z.ZodType<GatewayCo
   live: limitsSchema<LiveConfig>({ ...frameOptions, ...liveOptions }),
   logs: limitsSchema(logOptions),
   archive: archiveSchema,
+  metrics: metricsSchema,
   share: z.strictObject({
     address: z
       .string()
@@ -312,7 +350,7 @@ export const gatewayConfigShape: {
 
 /** The options of `createGateway` for a configuration, without its archive: not every command writes one. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
-  const { introspection = true, documents, live, cache, writes, logs } = config
+  const { introspection = true, documents, live, cache, writes, logs, metrics } = config
   const same = Object.keys(gatewayConfigShape)
     .filter((name) => name !== 'introspection' && !Object.hasOwn(operationOptions, name))
     .map((name) => [name, config[name as keyof GatewayConfig]])
@@ -321,6 +359,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     cache,
     writes,
     logs,
+    ...present({ prometheus: metrics.prometheus }),
     live: withDefaults(defaultLiveLimits, live),
     limits: withDefaults(defaultOperationLimits, {
       ...config,

@@ -12,6 +12,7 @@ import type { ApiServerLimits } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { CachedNamespaces } from '../cache/account-namespaces.ts'
 import { CacheBounds, type CacheLimits } from '../cache/cache-bounds.ts'
+import { Prometheus, type PrometheusOptions } from '../cache/prometheus.ts'
 import { ClusterCache } from '../cache/cluster-cache.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import type { SharedInformer } from '../informer/shared-informer.ts'
@@ -75,6 +76,8 @@ export interface FleetOptions {
   readonly cache?: Partial<CacheLimits> & CachedNamespaces
   /** Bounds of access reviews, and the time for which answers are kept. */
   readonly access?: Partial<AccessLimits>
+  /** Where `usageHistory` is read; absent: only the gateway's own measurements (docs/usage.md). */
+  readonly prometheus?: PrometheusOptions
   readonly reflector?: ReflectorOptions
   /**
    * The informer factories of controllers in this process, by cluster, or that of the first cluster at the start. A kind that such a
@@ -129,6 +132,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   readonly #informers: InformerLog
   readonly #archiving: Archiving | undefined
   readonly #bounds: CacheBounds
+  readonly #prometheus: Prometheus | undefined
   readonly #stop = new AbortController()
   readonly #listeners = new Set<() => void>()
   readonly #sources: readonly ClusterSource[]
@@ -152,6 +156,11 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     this.#informers = new InformerLog(log, failures, observer)
     this.#archiving = archiving
     this.#bounds = new CacheBounds(options.cache ?? {})
+    this.#prometheus =
+      options.prometheus &&
+      new Prometheus(options.prometheus, (cluster, reason) =>
+        failures.warn(`Prometheus does not answer: ${reason}`, { cluster }),
+      )
     this.#configured = options.clusters.map(configuredCluster)
     const { clusterSources = [], reflector = {}, share } = options
     if (share?.address !== undefined && archiving !== undefined) {
@@ -541,6 +550,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
         new ClusterCache(connectionOf(of), {
           name: of.name,
           bounds: this.#bounds,
+          prometheus: () => this.#prometheus?.of(of.name, this.#members.length <= 1),
           reflector,
           observer: (resource) => this.#informers.observerOf(of.name, resource),
           namespaces: { namespaces, excludeNamespaces, ...described.cache },

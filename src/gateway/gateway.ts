@@ -22,6 +22,7 @@ import { createAuthenticator } from '../access/authentication/create-authenticat
 import { apiServerLimitsChecks } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import { defaultCacheLimits } from '../cache/cache-bounds.ts'
+import { isPrometheusUrl, type PrometheusOptions } from '../cache/prometheus.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
 import { defaultLogLimits, type LogLimits } from '../graphql/logs/log-limits.ts'
 import { PodLogs } from '../graphql/logs/pod-logs.ts'
@@ -269,6 +270,17 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   cache: optionsOf({ ...checksLike(defaultCacheLimits), ...cachedNamespacesChecks }),
   access: optionsOf(checksLike(defaultAccessLimits)),
   reflector: optionsOf(reflectorChecks),
+  prometheus: optionsOf<PrometheusOptions>({
+    url(option, given) {
+      aString(option, given)
+      if (isPrometheusUrl(String(given))) return
+      throw new InvalidOptionError(option, given, 'an address such as http://prometheus:9090')
+    },
+    clusterLabel: aString,
+    nodeLabel: aString,
+    tokenFile: aString,
+    headers: anObject,
+  }),
   informers: anObject,
   connection: optionsOf(apiServerLimitsChecks),
   retryMs: aDuration,

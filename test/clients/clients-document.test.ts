@@ -38,6 +38,7 @@ const errorCodes = {
   ARCHIVE_GAP: true,
   NOT_ARCHIVED: true,
   ARCHIVE_UNREACHABLE: true,
+  METRICS_UNREACHABLE: true,
   DEADLINE_EXCEEDED: true,
   UNTRUSTED_DOCUMENT: true,
   UNSUPPORTED: true,

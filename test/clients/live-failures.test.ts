@@ -47,6 +47,7 @@ const ofCodes: Readonly<Record<string, Remedy>> = {
   ARCHIVE_GAP: 'ends',
   NOT_ARCHIVED: 'ends',
   ARCHIVE_UNREACHABLE: 'retries',
+  METRICS_UNREACHABLE: 'retries',
   DEADLINE_EXCEEDED: 'retries',
   UNTRUSTED_DOCUMENT: 'ends',
   RBAC_BUDGET_EXCEEDED: 'ends',

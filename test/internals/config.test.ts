@@ -342,6 +342,35 @@ describe('a configuration that cannot be used is refused, and', () => {
     expect(problems).not.toContain('secret')
   })
 
+  it('so is a Prometheus that cannot tell clusters apart, and one of which no label can be named', () => {
+    const config = (clusters: string, prometheus: string): string =>
+      file(`clusters: [${clusters}]\nmetrics: { prometheus: { ${prometheus} } }\n`)
+    const url = "url: 'http://prometheus:9090'"
+    const two = '{ name: a }, { name: b }'
+    expect(problemsOf({ file: config(two, url) })).toEqual([
+      'metrics.prometheus.clusterLabel: with several clusters it needs the label that names the cluster, or {cluster} in metrics.prometheus.url',
+    ])
+    for (const given of [
+      config('{ name: a }', url),
+      config(two, `${url}, clusterLabel: cluster`),
+      config(two, "url: 'https://{cluster}.example.com/prometheus'"),
+    ]) {
+      expect(problemsOf({ file: given })).toEqual([])
+    }
+    const options = gatewayOptionsOf(load({ file: config('{ name: a }', url) }))
+    expect(options.prometheus).toEqual({ url: 'http://prometheus:9090' })
+    for (const wrong of [
+      'url: prometheus',
+      "url: 'http://me:secret@prometheus'",
+      `${url}, clusterLabel: 'a"} or {b='`,
+      `${url}, nodeLabel: 'a b'`,
+    ]) {
+      const problems = problemsOf({ file: config('{ name: a }', wrong) })
+      expect(problems).toHaveLength(1)
+      expect(problems[0]).not.toContain('secret')
+    }
+  })
+
   it('so is an alias that cannot begin a name', () => {
     expect(problemsOf({ file: file('aliases: { stable.example.com: my-own }') })).toEqual([
       expect.stringContaining('"my-own": an alias is a capital letter followed by'),

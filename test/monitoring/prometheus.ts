@@ -20,12 +20,12 @@ export interface Sample {
 export class Prometheus implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #folder: string
-  readonly #url: string
+  readonly url: string
 
   private constructor(child: ChildProcess, folder: string, url: string) {
     this.#child = child
     this.#folder = folder
-    this.#url = url
+    this.url = url
   }
 
   static async start(
@@ -34,12 +34,12 @@ export class Prometheus implements AsyncDisposable {
       target,
       job,
       rules,
-    }: { readonly target: string; readonly job: string; readonly rules: string },
+    }: { readonly target: string; readonly job: string; readonly rules?: string },
   ): Promise<Prometheus> {
     const folder = await mkdtemp(join(tmpdir(), 'informerql-prometheus-'))
     const config = {
       global: { scrape_interval: '1s', evaluation_interval: '1s' },
-      rule_files: [rules],
+      rule_files: rules === undefined ? [] : [rules],
       scrape_configs: [{ job_name: job, static_configs: [{ targets: [target] }] }],
     }
     const file = join(folder, 'prometheus.yml')
@@ -78,7 +78,7 @@ export class Prometheus implements AsyncDisposable {
 
   async #ask(path: string, parameters: Readonly<Record<string, string>>): Promise<unknown> {
     const search = new URLSearchParams(parameters)
-    const response = await fetch(`${this.#url}/api/v1/${path}?${search.toString()}`)
+    const response = await fetch(`${this.url}/api/v1/${path}?${search.toString()}`)
     const answer = (await response.json()) as { readonly data?: unknown; readonly error?: string }
     if (answer.error !== undefined) throw new Error(`${parameters['query']}: ${answer.error}`)
     return answer.data

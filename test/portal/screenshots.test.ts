@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
+import { FakePrometheus } from '../support/fake-prometheus.ts'
 import { deliver } from './deliveries.ts'
 import { openPage, servePortal, type ServedPortal } from './portal-page.ts'
 import { runningPod } from './running-pod.ts'
@@ -24,6 +25,7 @@ interface Picture {
 }
 
 describeInBrowser('the pictures of the portal in the documentation', (browser) => {
+  const prometheus = new FakePrometheus()
   let served: ServedPortal
   let folder = ''
   let worker = ''
@@ -32,7 +34,14 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
   beforeAll(async () => {
     folder = kept ?? (await mkdtemp(join(tmpdir(), 'informerql-pictures-')))
     await mkdir(folder, { recursive: true })
-    served = await servePortal({ pods: 400, allowWrites: true, allowExec: true })
+    const url = await prometheus.listen()
+    served = await servePortal({
+      pods: 400,
+      allowWrites: true,
+      allowExec: true,
+      hasMetrics: true,
+      further: { prometheus: { url } },
+    })
     const { deployments } = await served
       .gateway()
       .data(
@@ -47,9 +56,14 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
     other = others.nodes[0].id
     const { name, namespace = '' } = runningPod(served).metadata
     pod = encodeURIComponent(`demo/Pod/${namespace}/${name}`)
+    prometheus.series.push({
+      metric: { namespace, pod: name },
+      cpu: (step) => 0.03 + 0.02 * Math.sin(step / 6) ** 2 + (step > 40 ? 0.02 : 0),
+    })
   })
   afterAll(async () => {
     await served[Symbol.asyncDispose]()
+    await prometheus[Symbol.asyncDispose]()
     if (kept === undefined) await rm(folder, { recursive: true })
   })
 
@@ -101,6 +115,14 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
           await page.keyboard.press('Enter')
         }
         await rows.getByText('IMAGE=').waitFor()
+      },
+    },
+    {
+      name: 'charts',
+      path: `/objects/${pod}`,
+      async show(page) {
+        await page.getByText('Use over the last hour').click()
+        await page.locator('canvas').nth(1).waitFor()
       },
     },
     {

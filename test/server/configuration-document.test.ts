@@ -31,6 +31,7 @@ const declaredIn: Readonly<Record<string, readonly string[]>> = {
   auth: ['src/access/authentication/authentication-options.ts'],
   share: ['src/gateway/sharing.ts'],
   archive: ['src/config/gateway-config.ts'],
+  metrics: ['src/config/gateway-config.ts', 'src/cache/prometheus.ts'],
   audit: ['src/config/config.ts'],
   exec: ['src/server/exec/exec-options.ts', 'src/config/config.ts'],
   simulator: ['src/config/config.ts'],

@@ -84,6 +84,7 @@ describe('an operation about a cluster that another gateway holds', needsPostgre
       `{ objectList(${at}, kind: "Pod") { nodes { id } } kubernetesObjects(${at}, kinds: ["Pod"]) { totalCount } }`,
       `{ search(${at}, text: "pod-of") { nodes { matched object { name } } } problems(${at}) { totalCount } }`,
       `{ graph(roots: ["${podId}"]) { nodes { id } } can(${at}, verb: "list", resource: "pods") }`,
+      `{ pods(${at}) { nodes { usageHistory(minutes: 5) { source counts } } } }`,
       `{ pods(${at}, after: "wrong") { totalCount } }`,
       `{ pods(${at}, where: { phase: { eq: "None" } }) { facets(by: ["phase"]) { values { value } } } }`,
     ]

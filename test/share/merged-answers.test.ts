@@ -261,6 +261,7 @@ describe(
     it.each([
       'pods(clusters: ["*"], first: 7) { totalCount visible staleSince resourceVersion incomplete { code } nodes { name clusterName } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }',
       'pods(clusters: ["*"], orderBy: [{ restarts: DESC }, { name: ASC }], first: 9, offset: 20) { nodes { id } pageInfo { hasPreviousPage hasNextPage endCursor } }',
+      'pods(clusters: ["*"], first: 7) { nodes { name usageHistory(minutes: 5) { source stepSeconds counts } } }',
       'pods(clusters: ["*"], offset: 1000) { nodes { id } pageInfo { hasPreviousPage hasNextPage endCursor } }',
       'pods(clusterSelector: "region!=eu", last: 5) { nodes { id } pageInfo { hasPreviousPage hasNextPage endCursor startCursor } }',
       'pods(clusters: ["*"], first: 1) { facets(by: ["phase", "cluster", "name", "restarts"], top: 3, sum: ["cpuRequests"]) { by distinctCount missingCount values { value count sums { of value number count } } } sum(of: ["memoryRequests", "restarts"]) { of value number count } }',

@@ -21,6 +21,7 @@ import { clusterState } from '../reads/fleet-state.ts'
 import { contentNeeds, isContent, namespaceHealth } from '../reads/namespace-health.ts'
 import { readHistory } from '../reads/past/past-changes.ts'
 import { canDo } from '../reads/permissions.ts'
+import { usageHistory } from '../reads/usage-history.ts'
 import { usageOf } from '../reads/usage-read.ts'
 import { ObjectRefRead, ownerChainOf, ownersOf } from '../reads/relation-read.ts'
 import {
@@ -32,7 +33,7 @@ import {
   writtenFields,
 } from './plan-compiler.ts'
 import { type RelatedField, RelatedObjects } from '../reads/over-kinds/related-objects.ts'
-import type { ObjectCanArguments } from '../schema/gateway-types.ts'
+import type { KindUsageHistoryArguments, ObjectCanArguments } from '../schema/gateway-types.ts'
 import { decodedReader, isOwnField, ownSelection } from './own-fields.ts'
 import {
   plannedFields,
@@ -160,6 +161,14 @@ function holeReader(kind: Kind, field: PlanField): HoleRead {
     compiler.asks({ args, needs: (values, cluster) => read.needs(values, cluster) })
     return (run, part, id) => read.page(run, { part, id }, run.argumentsOf(args))
   }
+  const readsUsage = (measured: Kind | undefined): void => {
+    if (measured === undefined) return
+    const needs = [{ kind: measured, indexes: {} }]
+    const serves = (cluster: string): boolean =>
+      served.clusters.get(cluster)?.serves(measured.resource) === true
+    compiler.asks({ args, needs: (_values, cluster) => (serves(cluster) ? needs : []) })
+    compiler.leadsTo([measured])
+  }
   switch (source.form) {
     case 'usedBy':
     case 'owned':
@@ -214,21 +223,29 @@ function holeReader(kind: Kind, field: PlanField): HoleRead {
       compiler.asks({ args, needs: (_values, cluster) => contentNeeds(served, cluster) })
       compiler.leadsTo([...served.problemKinds].filter(isContent))
       return (run, part, id) => namespaceHealth(run, part, id)
-    case 'usage': {
-      const measured = usageKindOf(kind)
-      if (measured !== undefined) {
-        const needs = [{ kind: measured, indexes: {} }]
-        const serves = (cluster: string): boolean =>
-          served.clusters.get(cluster)?.serves(measured.resource) === true
-        compiler.asks({ args, needs: (_values, cluster) => (serves(cluster) ? needs : []) })
-        compiler.leadsTo([measured])
-      }
+    case 'usage':
+      readsUsage(usageKindOf(kind))
       return (run, part, id) => {
         const used = usageOf(run, part, id)
         // The reason why it is unknown stands beside the answer, once for all rows.
         if (!(used instanceof ClientError)) return used
         refused(run, used)
         return null
+      }
+    case 'usageHistory': {
+      compiler.readsDirectly(field)
+      const { pods } = source
+      const read = pods === undefined ? undefined : compiler.relation(pods, field)
+      readsUsage(usageKindOf(read?.to ?? kind))
+      return (run, part, id) => {
+        const objects = read === undefined ? [{ part, id }] : read.all(run, part, id)
+        const values = run.argumentsOf(args) as KindUsageHistoryArguments
+        return usageHistory(
+          run,
+          objects,
+          { ...values, cluster: part.cluster, kind: read?.to ?? kind },
+          (error) => refused(run, error),
+        )
       }
     }
     default:

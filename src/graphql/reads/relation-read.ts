@@ -165,6 +165,21 @@ export class RelationRead {
     return readList(run, to, request, { list, part: target, condition, reads, within })
   }
 
+  /** All objects that the viewer may see, in the order of their keys. Throws as {@link many} does. */
+  all(run: ReadRun, part: KindView, id: ObjectId): readonly FoundObject[] {
+    if (part.isDirect) {
+      const origin = originOf(run, { part, id })
+      return origin === undefined ? [] : this.all(run, origin.part, origin.id)
+    }
+    const condition = this.#follow(run, part, id, false)
+    const target = run.parts.part(this.#target(part.cluster), {
+      within: () => this.#namespaces(condition, part.view, id),
+    })
+    const found = new VisiblePart({ ...target, condition }, run.budget).first(undefined, Infinity)
+    run.budget.spend('rows', found.length)
+    return found.map((one) => ({ part: target, id: one }))
+  }
+
   #follow(
     run: ReadRun,
     { cluster, view }: KindView,

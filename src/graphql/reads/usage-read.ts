@@ -31,20 +31,9 @@ export function usageOf(run: ReadRun, part: KindView, id: ObjectId): UsageOutcom
   const measured = usageKindOf(part.kind)
   if (measured === undefined) return undefined
   run.budget.spend('rows', 1)
-  const at = { cluster: part.cluster, kind: measured }
   const key = part.view.keyOf(id)
-  const failed = (make: () => ClientError): ClientError =>
-    failures.of(run, `${at.cluster}/${measured.typeName}`, make)
-  if (!isMeasured(run.served, at)) return failed(() => notMeasured(at))
-  run.followed?.({ reads: [measured], condition: hasKey([key]), isSaid: true })
-  let found: KindView | undefined
-  try {
-    found = run.late(() => run.parts.forLookup(at, [key]))
-  } catch (error) {
-    if (error instanceof ClientError) return failed(() => error)
-    throw error
-  }
-  if (found === undefined) return run.parts.isLacking ? undefined : failed(() => forbiddenUsage(at))
+  const found = measurementsFor(run, { cluster: part.cluster, kind: measured }, key)
+  if (found === undefined || found instanceof ClientError) return found
   const { view } = found
   const measurement = view.idOf(key)
   if (measurement === undefined) return undefined
@@ -66,6 +55,30 @@ export function usageOf(run: ReadRun, part: KindView, id: ObjectId): UsageOutcom
           return { name: textOf(name) ?? '', ...own }
         }),
   }
+}
+
+/**
+ * The measurements, if the viewer may see that of an object: `undefined` while something is lacking. An error is the same for all
+ * rows of a run.
+ */
+export function measurementsFor(
+  run: ReadRun,
+  at: ClusterKind,
+  key: string,
+): KindView | ClientError | undefined {
+  const failed = (make: () => ClientError): ClientError =>
+    failures.of(run, `${at.cluster}/${at.kind.typeName}`, make)
+  if (!isMeasured(run.served, at)) return failed(() => notMeasured(at))
+  run.followed?.({ reads: [at.kind], condition: hasKey([key]), isSaid: true })
+  let found: KindView | undefined
+  try {
+    found = run.late(() => run.parts.forLookup(at, [key]))
+  } catch (error) {
+    if (error instanceof ClientError) return failed(() => error)
+    throw error
+  }
+  if (found === undefined) return run.parts.isLacking ? undefined : failed(() => forbiddenUsage(at))
+  return found
 }
 
 const failures = new OncePerRun<ClientError>()
@@ -183,7 +196,7 @@ function notMeasured({ cluster, kind }: ClusterKind): ClientError {
   })
 }
 
-function forbiddenUsage({ cluster, kind }: ClusterKind): ClientError {
+export function forbiddenUsage({ cluster, kind }: ClusterKind): ClientError {
   const { resource, group } = kind.resource
   const message = `you may not list the usage of all these ${resource}`
   const orElse = kind.resource.namespaced ? ', or name a namespace where you have it' : ''

@@ -464,6 +464,11 @@ function ownFieldsOf(kind: Kind, { own, secretData }: SchemaTypes): FieldConfigs
   const { group, kind: name } = kind.resource
   const isSecret = group === '' && name === 'Secret' && kind.metadataOnly && secretData
   const isPod = group === '' && name === 'Pod'
+  const isMeasured = usageKindOf(kind) !== undefined
+  const pods = kind.relations.find(
+    ({ many, isHidden, definition }) =>
+      many && isHidden !== true && definition.name === 'pods' && definition.to === 'Pod',
+  )
   const sources: Readonly<Record<string, FieldSource>> = {
     ...(isSecret && {
       data: { form: 'secretContents' },
@@ -474,7 +479,10 @@ function ownFieldsOf(kind: Kind, { own, secretData }: SchemaTypes): FieldConfigs
       requests: { form: 'podAmounts', list: 'requests' },
       limits: { form: 'podAmounts', list: 'limits' },
     }),
-    ...(usageKindOf(kind) !== undefined && { usage: { form: 'usage' } }),
+    ...(isMeasured && { usage: { form: 'usage' } }),
+    ...((isMeasured || pods !== undefined) && {
+      usageHistory: { form: 'usageHistory', pods: isMeasured ? undefined : pods },
+    }),
   }
   return Object.fromEntries(
     Object.entries(sources).map(([field, source]) => [

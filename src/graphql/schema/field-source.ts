@@ -127,6 +127,8 @@ type RowSource =
   | { readonly form: 'secretContents' }
   /** What the object used, by the measurements of metrics.k8s.io. */
   | { readonly form: 'usage' }
+  /** What the object used until now, or with a relation the pods that it leads to. */
+  | { readonly form: 'usageHistory'; readonly pods: RelationField | undefined }
   /** What a pod requests, or its limits. */
   | { readonly form: 'podAmounts'; readonly list: 'requests' | 'limits' }
   | { readonly form: 'relation'; readonly relation: RelationField }

@@ -30,3 +30,15 @@ export function useTheme(): readonly [Theme, (theme: Theme) => void] {
     },
   ]
 }
+
+/** Calls `changed` when the page has another theme. Returns a function that stops this. */
+export function onThemeChange(changed: () => void): () => void {
+  const observer = new MutationObserver(changed)
+  observer.observe(document.documentElement, { attributeFilter: ['data-theme'] })
+  const isDark = matchMedia('(prefers-color-scheme: dark)')
+  isDark.addEventListener('change', changed)
+  return () => {
+    observer.disconnect()
+    isDark.removeEventListener('change', changed)
+  }
+}

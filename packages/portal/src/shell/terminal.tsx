@@ -4,6 +4,7 @@ import '@xterm/xterm/css/xterm.css'
 import { useEffect, useRef } from 'react'
 import { useGateway } from '../gateway/gateway.ts'
 import { pageNonce } from '../look/page-nonce.ts'
+import { onThemeChange } from '../look/theme.ts'
 import { type ShellEnd, ShellSession, type ShellTarget } from './shell-session.ts'
 import styles from './shell-tab.module.css'
 import { shellWords } from './shell-words.ts'
@@ -81,18 +82,6 @@ export function Terminal({
   return (
     <div ref={place} className={styles['terminal']} role="group" aria-label={shellWords.terminal} />
   )
-}
-
-/** Calls `changed` when the page has another theme. Returns a function that stops this. */
-function onThemeChange(changed: () => void): () => void {
-  const observer = new MutationObserver(changed)
-  observer.observe(document.documentElement, { attributeFilter: ['data-theme'] })
-  const isDark = matchMedia('(prefers-color-scheme: dark)')
-  isDark.addEventListener('change', changed)
-  return () => {
-    observer.disconnect()
-    isDark.removeEventListener('change', changed)
-  }
 }
 
 function themeOf(parent: HTMLElement): ITheme {

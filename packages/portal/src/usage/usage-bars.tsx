@@ -1,3 +1,4 @@
+import { UseOverTime } from '../charts/use-over-time.tsx'
 import type { SeenObject } from '../object/live-object.ts'
 import { Section } from '../object/section.tsx'
 import { type Amounts, isMeasured, type Resource, useUsage } from './usage.ts'
@@ -26,6 +27,7 @@ export function UsageBars({ object }: { readonly object: SeenObject }) {
         <p className={styles['note']}>{usageWords.ofPods(use.pods)}</p>
       )}
       {why === undefined ? null : <p className={styles['note']}>{why}</p>}
+      <UseOverTime object={object} use={use} />
     </Section>
   )
 }

@@ -138,7 +138,7 @@ function numberOf(quantity: number | string | null | undefined): number | undefi
 }
 
 /** Why the use of some objects is not known, said once for all of them. */
-function whyUnknown(errors: readonly AnswerError[]): string | undefined {
+export function whyUnknown(errors: readonly AnswerError[]): string | undefined {
   const codes = new Set(errors.map(({ extensions }) => extensions?.code))
   if (codes.size === 0) return undefined
   if (codes.has('NOT_FOUND')) return usageWords.unmeasured

@@ -11,6 +11,8 @@ import type { FieldNode } from 'graphql'
 import { placeOf, questionOf } from '../../../access/access-question.ts'
 import type { CallerToken } from '../../../access/authentication/authenticator.ts'
 import { certificateEndsOf } from '../../../cache/certificate-ends.ts'
+import { PrometheusError, type UsageQuestion } from '../../../cache/prometheus.ts'
+import type { Series } from '../../../cache/usage-series.ts'
 import type { DirectApi, DirectList, DirectListRequest } from '../../../cache/direct-api.ts'
 import { createObjectCodec } from '../../../informer/codec/object-codec.ts'
 import { IndexedStore } from '../../../informer/store/indexed-store.ts'
@@ -71,6 +73,8 @@ interface Forms {
   readonly secret: { readonly asked: IdentifiedPlace; readonly outcome: SecretContents | null }
   /** `outcome`: whether they are read. */
   readonly certificateEnds: { readonly asked: { readonly state: number }; readonly outcome: true }
+  /** What Prometheus knows. `null`: the viewer may not see the use of one of the objects. */
+  readonly usage: { readonly asked: UsageQuestion; readonly outcome: Series | null }
   readonly managers: { readonly asked: ObjectPlace; readonly outcome: readonly Fields[] | null }
   /** A question to the archive, whose parts the caller may list. */
   readonly archive: { readonly asked: ArchiveAsk; readonly outcome: ArchiveAnswer }
@@ -240,6 +244,15 @@ export class DirectReads {
     return this.#outcome('managers', at, asked)
   }
 
+  /**
+   * What Prometheus knows of the use of objects; `null` if the viewer may not see that of one of them, `undefined` until it is
+   * read. Throws `ClientError`.
+   */
+  usage(at: ClusterKind, asked: UsageQuestion, budget: WorkBudget): Series | null | undefined {
+    budget.report?.reachedLive()
+    return this.#outcome('usage', at, asked)
+  }
+
   /** An answer of the archive; `undefined` until it is there. Throws `ClientError`. */
   archive<Q extends keyof ArchiveQuestions>(
     question: Q,
@@ -367,6 +380,13 @@ export class DirectReads {
         case 'object':
         case 'managers':
           return (await access.mayLook(at, asked)) ? undefined : null
+        case 'usage': {
+          for (const key of Object.keys(asked.objects)) {
+            // oxlint-disable-next-line no-await-in-loop -- one that is refused is enough
+            if (!(await access.mayLook(at, splitObjectKey(key)))) return null
+          }
+          return undefined
+        }
         case 'list': {
           const { namespace = '' } = asked
           const question = questionOf('list', at.kind.resource, { namespace })
@@ -417,6 +437,11 @@ export class DirectReads {
         if (error instanceof ClientError) return error
         if (signal.aborted) return lateRead(at, limits.liveDeadlineMs)
         if (first.form === 'secret') return failedSecret(at, error)
+        if (error instanceof PrometheusError) {
+          const hint = "the gateway's own measurements stand in its place"
+          const details = { cluster: at.cluster, hint, retryAfterMs: 5_000, cause: error }
+          return new ClientError('METRICS_UNREACHABLE', error.message, details)
+        }
         return failedRead(at, error, access !== undefined)
       })
     }
@@ -449,6 +474,10 @@ export class DirectReads {
         // The next answer has what comes later.
         await withDeadline('certificates', read, maxCertificatesMs, signal).catch(() => undefined)
         return true
+      }
+      case 'usage': {
+        const { prometheus } = this.#options.served.clusters.get(cluster) ?? {}
+        return (await prometheus?.usage(asked, this.#options.access?.identity ?? '')) ?? null
       }
       case 'managers':
         return (await this.#api(at).managers(of, asked, signal)) ?? null
