@@ -2,7 +2,8 @@ import { condition, type HealthCase, ready } from './health-case.ts'
 
 /** Of a kind of which nothing is known. */
 export const customHealthCases: readonly HealthCase[] = [
-  ['says nothing', {}, {}, 'HEALTHY'],
+  ['says nothing', {}, {}, ''],
+  ['says what nobody knows', {}, { conditions: [condition('Shiny', 'True')] }, ''],
   ['is ready', {}, { conditions: ready }, 'HEALTHY'],
   [
     'is not ready yet',

@@ -234,7 +234,7 @@ export const kindHealthCases: Readonly<Record<string, readonly HealthCase[]>> = 
     ['runs', {}, { active: [{ name: 'a' }], lastScheduleTime: '2026-01-02T00:00:00Z' }, 'HEALTHY'],
   ],
   'v1 Service': [
-    ['has no load balancer', { type: 'ClusterIP' }, {}, 'HEALTHY'],
+    ['has no load balancer', { type: 'ClusterIP' }, {}, ''],
     ['has its own', { type: 'LoadBalancer', externalIPs: ['192.0.2.1'] }, {}, 'HEALTHY'],
     ['waits for one', { type: 'LoadBalancer' }, { loadBalancer: {} }, 'PROGRESSING', 'NoAddress'],
     [
@@ -381,7 +381,7 @@ export const kindHealthCases: Readonly<Record<string, readonly HealthCase[]>> = 
   ],
   'networking.k8s.io/v1 Ingress': [
     ['has an address', {}, { loadBalancer: { ingress: [{ ip: '10.0.0.1' }] } }, 'HEALTHY'],
-    ['has none', {}, {}, 'HEALTHY', 'NoAddress'],
+    ['has none', {}, {}, ''],
   ],
   'storage.k8s.io/v1 VolumeAttachment': [
     ['is attached', {}, { attached: true }, 'HEALTHY'],

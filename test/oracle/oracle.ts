@@ -91,6 +91,8 @@ function skipped(
     'notLookedAt',
     'can',
     'requests',
+    // test/gateway/managed-by.test.ts
+    'managedBy',
     // It says what RBAC allows: test/access.
     'visible',
     'limits',

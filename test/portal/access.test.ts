@@ -51,6 +51,28 @@ describeInBrowser('Who may do what', (browser) => {
   })
   afterAll(() => portal[Symbol.asyncDispose]())
 
+  it('is asked again when RBAC changes', async () => {
+    await using opened = await openPage(browser(), portal, {
+      path: `/access?verb=delete&type=Pod&ns=payments`,
+    })
+    const { page } = opened
+    await page.getByText('oncall-kills').first().waitFor()
+    const { storage } = portal.cluster
+    const metadata = { name: 'late-kills', namespace: 'payments' }
+    const bindings = { group, version: 'v1', resource: 'rolebindings' }
+    storage.create(bindings, {
+      apiVersion: `${group}/v1`,
+      kind: 'RoleBinding',
+      metadata,
+      roleRef: { apiGroup: group, kind: 'Role', name: 'pod-killer' },
+      subjects: [{ apiGroup: group, kind: 'User', name: 'latecomer' }],
+    })
+    await page.getByText('latecomer').first().waitFor()
+    storage.delete(bindings, metadata.namespace, metadata.name)
+    await expect.poll(() => page.getByText('latecomer').count()).toBe(0)
+    expect(opened.problems).toEqual([])
+  })
+
   it('is said of an object, with the role and the binding, and leads to what one of them may do', async () => {
     await using opened = await openPage(browser(), portal, { path: `/objects/${pod}?tab=access` })
     const { page } = opened

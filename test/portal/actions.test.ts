@@ -174,7 +174,7 @@ describeInBrowser('Actions', (browser) => {
       metadata: {
         annotations: { 'argocd.argoproj.io/tracking-id': 'shop:/ConfigMap:default/NAME' },
       },
-      says: 'Argo CD delivers it, by the Application shop. Argo CD makes it again.',
+      says: 'Managed by Argo CD Application shop. It makes this again.',
     },
     {
       by: 'Flux',
@@ -184,7 +184,7 @@ describeInBrowser('Actions', (browser) => {
           'kustomize.toolkit.fluxcd.io/namespace': 'flux-system',
         },
       },
-      says: 'Flux delivers it, by the Kustomization flux-system/apps. Flux makes it again.',
+      says: 'Managed by Flux Kustomization flux-system/apps. It makes this again.',
     },
     {
       by: 'Helm',
@@ -194,7 +194,7 @@ describeInBrowser('Actions', (browser) => {
           'meta.helm.sh/release-namespace': 'default',
         },
       },
-      says: 'Helm delivers it, as the release default/shop. Helm makes it again at its next upgrade.',
+      says: 'Managed by Helm release default/shop. It makes this again at its next upgrade.',
     },
   ])('say that $by reverts them', async ({ by, metadata, says }) => {
     const name = `of-${by.toLowerCase().replace(' ', '-')}`
@@ -208,7 +208,7 @@ describeInBrowser('Actions', (browser) => {
     await dialog.getByRole('region', { name: 'Consequences' }).getByText(says).waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await chosen(page, 'Set a label…')
-    await dialog.getByText('sets what its manifests say again').waitFor()
+    await dialog.getByText('It sets back what others change').waitFor()
     expect(opened.problems).toEqual([])
   })
 
@@ -237,8 +237,8 @@ describeInBrowser('Actions', (browser) => {
       .poll(async () => (await portal.gateway().as('ann-token').query(listed)).data?.objectList)
       .toMatchObject({ totalCount: 2 })
     for (const [name, reversal] of [
-      ['healing', 'Argo CD makes it again at once.'],
-      ['syncing', 'Argo CD makes it again at its next sync.'],
+      ['healing', 'It makes this again at once.'],
+      ['syncing', 'It makes this again at its next sync.'],
     ] as const) {
       const id = await idOf(portal, 'configMaps', `where: { name: { eq: "by-${name}" } }`)
       await using opened = await open(id)
@@ -246,7 +246,12 @@ describeInBrowser('Actions', (browser) => {
       const consequences = dialog.getByRole('region', { name: 'Consequences' })
       await consequences.getByRole('link', { name }).waitFor()
       await consequences.getByText(reversal).waitFor()
-      expect(await consequences.textContent()).toContain(`by the Application ${name}`)
+      const managed = `Managed by Argo CD Application ${name}`
+      expect(await consequences.textContent()).toContain(managed)
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      await opened.page.getByRole('tab', { name: 'YAML' }).click()
+      await opened.page.getByRole('button', { name: 'Edit', exact: true }).click()
+      await opened.page.getByRole('tabpanel').getByText(managed).waitFor()
       await opened.audit()
     }
   })

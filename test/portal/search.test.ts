@@ -57,6 +57,28 @@ describeInBrowser('The search of the portal', (browser) => {
     await opened.audit()
   })
 
+  it('finds every view of the rail', async () => {
+    await using opened = await openPage(browser(), portal)
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    const rail = page.getByRole('navigation', { name: 'Menu' }).getByRole('list').first()
+    const links = await rail.getByRole('link').all()
+    const views = await Promise.all(
+      links.map(async (one) => (await one.getAttribute('title')) ?? ''),
+    )
+    expect(views).toContain('Changes')
+    for (const view of views) {
+      await page.keyboard.press('Control+k')
+      await field(page).waitFor()
+      await page.keyboard.type(view)
+      const found = page.getByRole('group', { name: 'Views' }).getByRole('option')
+      await expect.poll(() => found.allTextContents()).toContain(view)
+      await page.keyboard.press('Escape')
+      await field(page).waitFor({ state: 'detached' })
+    }
+    expect(opened.problems).toEqual([])
+  })
+
   it('takes a kind as the first word, looks in the scope alone, and says so', async () => {
     await using opened = await openPage(browser(), portal, { path: '/?ns=payments' })
     const { page } = opened

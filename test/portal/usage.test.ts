@@ -136,3 +136,21 @@ describeInBrowser('The use of CPU and memory for a limited user', (browser) => {
     await opened.audit()
   })
 })
+
+describeInBrowser('The use of CPU and memory in a small profile of the schema', (browser) => {
+  it('is a column of the workloads that it has', async () => {
+    const kinds = ['Pod', 'Namespace', 'Deployment', 'ReplicaSet', 'PodMetrics']
+    await using portal = await servePortal({
+      hasMetrics: true,
+      further: { profile: { include: { kinds } } },
+    })
+    await using opened = await openPage(browser(), portal, {
+      path: '/kinds/deployments.apps',
+      width: 1600,
+    })
+    const cells = opened.page.locator('[role=gridcell][data-column=usageMemory]')
+    await expect.poll(() => cells.first().innerText()).toMatch(/^[\d.]+ [MG]iB\/[\d.]+ [MG]iB$/)
+    await opened.page.goto('/kinds/pods')
+    await expect.poll(() => cells.first().innerText()).toMatch(/^[\d.]+ [MG]iB\/[\d.]+ [MG]iB$/)
+  })
+})

@@ -225,6 +225,7 @@ describe('custom resources', () => {
       'owners',
       'ownerChain',
       'rootOwner',
+      'managedBy',
       'can',
       'history',
       'owned',

@@ -4,6 +4,7 @@ import { WebSocket } from 'ws'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type GraphQLAnswer, firstAnswer, type ServedGateway } from '../support/gateway.ts'
 import { needsPostgres } from '../support/postgres.ts'
+import { openShell } from '../exec/shell-client.ts'
 import { created, sent } from '../gateway/created.ts'
 import { podOf, podsPath } from '../archive/restarted-gateway.ts'
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
@@ -58,7 +59,7 @@ describe('an operation about a cluster that another gateway holds', needsPostgre
 
   beforeAll(async () => {
     shared = await SharedGateways.start(5)
-    here = await shared.serve({ allowWrites: true })
+    here = await shared.serve({ allowWrites: true }, { exec: {} })
     const between = await sharedBetween(here, serveThere)
     there = between.there
     ;[cluster = ''] = heldAt(there, between.held)
@@ -104,6 +105,15 @@ describe('an operation about a cluster that another gateway holds', needsPostgre
       const got = await fetch(url, { headers: { 'graphql-require-preflight': '1' } })
       expect(await got.json(), query).toEqual(answer)
     }
+  })
+
+  it('opens no shell there, and names the holder', async () => {
+    const start = { cluster, namespace: 'default', pod: `pod-of-${cluster}` }
+    using shell = await openShell(here.url, start)
+    const end = await shell.ended()
+    expect(end.code).toBe('UNSUPPORTED')
+    expect(end.message).toContain(`cluster ${cluster} is held by the gateway at ${there.address}`)
+    expect(end.hint).toContain(there.address)
   })
 
   it('is explained by its holder', async () => {

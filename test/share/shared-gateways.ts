@@ -9,7 +9,7 @@ import { created } from '../gateway/created.ts'
 import { podOf, podsPath } from '../archive/restarted-gateway.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
 import { type ExampleProcess, startProgram } from '../support/example-process.ts'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { type ServedGateway, type ServedParts, serveGateway } from '../support/gateway.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres.ts'
 
 /** A free port of loopback: a gateway has to know its address before it listens. */
@@ -120,11 +120,14 @@ export class SharedGateways implements AsyncDisposable {
     }
   }
 
-  async serve(further: Partial<GatewayOptions> = {}): Promise<SharingGateway> {
+  async serve(
+    further: Partial<GatewayOptions> = {},
+    parts: ServedParts = {},
+  ): Promise<SharingGateway> {
     const port = await freePort()
     const address = `http://127.0.0.1:${port}`
     const options = { ...this.options, share: { address }, ...further }
-    const gateway = await serveGateway(options, { port })
+    const gateway = await serveGateway(options, { port }, parts)
     return this.#stack.use({ ...gateway, address })
   }
 

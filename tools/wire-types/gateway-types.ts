@@ -33,6 +33,7 @@ const otherTypes: Readonly<Record<string, string>> = {
   Boolean: 'boolean',
   JSON: 'unknown',
   ObjectRef: 'ObjectRef',
+  Manager: 'ManagerValue',
   ProblemAction: 'ProblemActionValue',
   RevisionChange: 'RevisionChangeValue',
   KindWhere: 'Where',

@@ -101,7 +101,7 @@ export class KindCatalog {
 /** The fields that the gateway gives every kind. `json` reads an API's own top-level fields of these names. */
 const injected: ReadonlySet<string> = new Set(
   words(`id nameId clusterName cluster apiVersion kind metadata name namespace uid creationTimestamp labels json health printerColumns can owners
-    ownerChain rootOwner owned events usedBy`),
+    ownerChain rootOwner managedBy owned events usedBy`),
 )
 
 export const namespaceField = 'namespaceObject'

@@ -20,6 +20,7 @@ import { directObject, type SecretContents } from '../reads/direct/direct-reads.
 import { clusterState } from '../reads/fleet-state.ts'
 import { contentNeeds, isContent, namespaceHealth } from '../reads/namespace-health.ts'
 import { readHistory } from '../reads/past/past-changes.ts'
+import { managersOf } from '../reads/managed-by.ts'
 import { canDo } from '../reads/permissions.ts'
 import { usageHistory } from '../reads/usage-history.ts'
 import { usageOf } from '../reads/usage-read.ts'
@@ -114,7 +115,7 @@ export function rowWriter(
 }
 
 /** The fields of an object that its past states have as well, besides its own. */
-const ofPast: ReadonlySet<string> = new Set(['history', 'can', 'cluster'])
+const ofPast: ReadonlySet<string> = new Set(['history', 'can', 'cluster', 'managedBy'])
 
 function leadsFromPast({ parent, name }: PlanField): ClientError {
   const message = `${parent.name}.${name}: a past object leads to no other objects`
@@ -179,6 +180,8 @@ function holeReader(kind: Kind, field: PlanField): HoleRead {
       return (run, part, id) => ownerChainOf(run, part, id, refused)
     case 'rootOwner':
       return (run, part, id) => ownerChainOf(run, part, id, refused).at(-1)
+    case 'managedBy':
+      return managersOf
     case 'objectRef': {
       if (!('field' in source)) break
       const { kindAt, many } = source.field

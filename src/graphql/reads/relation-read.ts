@@ -439,6 +439,9 @@ type ValueReader = (run: ReadRun, part: KindView, id: ObjectId) => readonly unkn
 
 const readOwners = valueReader('metadata.ownerReferences[*]')
 
+/** The `metadata` of an object: one value. */
+export const readMetadata: ValueReader = valueReader('metadata')
+
 /** The owners that an object names. Reads them once a run, without parsing the rest of the object. */
 export function ownerReferencesOf(
   run: ReadRun,

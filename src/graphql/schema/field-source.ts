@@ -105,6 +105,7 @@ type RowSource =
         | 'owners'
         | 'ownerChain'
         | 'rootOwner'
+        | 'managedBy'
         | 'owned'
     }
   /** The state of the object's cluster. */

@@ -54,6 +54,7 @@ export function objectFields(types: SchemaTypes, kind: Kind | 'any'): FieldConfi
     owners: { form: 'owners' },
     ownerChain: { form: 'ownerChain' },
     rootOwner: { form: 'rootOwner' },
+    managedBy: { form: 'managedBy' },
     can: { form: 'can' },
     history: { form: 'history' },
     owned: { form: 'owned' },

@@ -1,7 +1,7 @@
 /*
  * The health of kinds without a rule of their own: by conditions that follow the conventions of kstatus, and by conditions of
- * well-known controllers. As in kstatus, an object without conditions is healthy. An object without a status has no health:
- * its kind has no state, or its controller has not said anything yet.
+ * well-known controllers, else by a phase. An object whose status has neither has no health: its kind has no state, or its
+ * controller has not said anything yet. (kstatus calls it current. Where people look at health, that would be a promise.)
  */
 
 import { isRecord } from '../../lib/json.ts'
@@ -114,9 +114,9 @@ function isStale({ observedGeneration }: Condition, generation: number | undefin
   )
 }
 
-function byPhase(status: Fields): Health {
+function byPhase(status: Fields): Health | undefined {
   const phase = textOf(status['phase']) ?? textOf(status['state'])
-  if (phase === undefined) return healthy
+  if (phase === undefined) return undefined
   if (failure.test(phase)) return degraded(phase)
   return unfinished.test(phase) ? progressing(phase) : healthy
 }

@@ -114,11 +114,12 @@ function namespaceHealth(object: Fields): Health {
   return { status: 'TERMINATING', reason: 'Deleted' }
 }
 
-/** Only services with a load balancer have anything to wait for. */
-function serviceHealth(object: Fields): Health {
+/** Only services with a load balancer have anything to wait for: the others have no state. */
+function serviceHealth(object: Fields): Health | undefined {
   const { type, externalIPs } = specOf(object)
   const { ingress } = fieldsOf(statusOf(object)['loadBalancer'])
-  if (type !== 'LoadBalancer' || itemsOf(ingress).length > 0) return healthy
+  if (type !== 'LoadBalancer') return undefined
+  if (itemsOf(ingress).length > 0) return healthy
   if (Array.isArray(externalIPs) && externalIPs.length > 0) return healthy
   return progressing('NoAddress', 'the load balancer has no address yet')
 }
@@ -226,15 +227,10 @@ function signingRequestHealth(object: Fields): Health {
   return textOf(certificate) === undefined ? progressing('Signing') : healthy
 }
 
-/** Many controllers never report the address of an Ingress, so a missing address does not make it unhealthy. */
-function ingressHealth(object: Fields): Health {
+/** Many controllers never report the address of an Ingress: without one, nothing is known of its state. */
+function ingressHealth(object: Fields): Health | undefined {
   const { ingress } = fieldsOf(statusOf(object)['loadBalancer'])
-  if (Array.isArray(ingress) && ingress.length > 0) return healthy
-  return {
-    status: 'HEALTHY',
-    reason: 'NoAddress',
-    message: 'no controller has reported its address',
-  }
+  return itemsOf(ingress).length > 0 ? healthy : undefined
 }
 
 function flowSchemaHealth(object: Fields): Health {

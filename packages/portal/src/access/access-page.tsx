@@ -4,6 +4,7 @@ import { useViewTitle } from '../frame/view-title.ts'
 import { AccessGrantsDocument } from '../gateway/documents.ts'
 import { useKinds } from '../gateway/kinds.ts'
 import controls from '../look/controls.module.css'
+import { PageHead } from '../look/page-head.tsx'
 import type { AccessSearch } from '../router.tsx'
 import { hasSeveralClusters, useScope } from '../scope.ts'
 import { accessWords as said } from './access-words.ts'
@@ -37,11 +38,12 @@ export function AccessPage() {
   }
   return (
     <section className={styles['page']}>
-      <h1>{said.title}</h1>
+      <PageHead title={said.title}>
+        <ViewMenu document={AccessGrantsDocument} variables={asked} />
+      </PageHead>
       <p className={styles['dim']}>
         {said.in(asked.namespace ?? undefined, cluster ?? said.defaultCluster)}{' '}
-        {hasSeveralClusters(scope) ? said.oneCluster : null}{' '}
-        <ViewMenu document={AccessGrantsDocument} variables={asked} />
+        {hasSeveralClusters(scope) ? said.oneCluster : null}
       </p>
       <form
         className={styles['form']}

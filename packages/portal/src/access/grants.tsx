@@ -1,10 +1,11 @@
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import {
   AccessGrantsDocument,
   type AccessGrantsQuery,
   type AccessGrantsQueryVariables,
+  FollowRbacDocument,
 } from '../gateway/documents.ts'
-import { useAnswer } from '../gateway/gateway.ts'
+import { useAnswer, useGateway } from '../gateway/gateway.ts'
 import controls from '../look/controls.module.css'
 import { gapSentences } from '../look/gaps.ts'
 import { Failure } from '../look/notice.tsx'
@@ -22,6 +23,22 @@ export type Subject = Pick<Grant['subject'], 'kind' | 'namespace' | 'name'>
 const firstPage = 50
 const furtherPages = 200
 
+/** Calls a function when objects of RBAC change, as far as the user may list them. */
+function useRbacChanges(cluster: string | null | undefined, changed: () => void): void {
+  const { socket } = useGateway()
+  const latest = useRef(changed)
+  latest.current = changed
+  useEffect(() => {
+    const request = { query: FollowRbacDocument.toString(), variables: { cluster } }
+    return socket.subscribe(request, {
+      // The first frame, too: something may have changed between the answer and it.
+      next: () => latest.current(),
+      error() {},
+      complete() {},
+    })
+  }, [socket, cluster])
+}
+
 /** What RBAC grants, a row for each subject, binding and rule. `visit`: shows what one subject may do. */
 export function Grants({
   asked,
@@ -35,6 +52,7 @@ export function Grants({
 }) {
   const [first, setFirst] = useState(firstPage)
   const { data, errors, isPending, again } = useAnswer(AccessGrantsDocument, { ...asked, first })
+  useRbacChanges(asked.cluster, again)
   const answer = data?.accessGrants
   if (answer === null || answer === undefined) {
     if (isPending) return <div aria-busy="true" />

@@ -1,6 +1,7 @@
 import { Dialog } from '@base-ui/react/dialog'
 import { useMutation } from '@tanstack/react-query'
 import { type RefObject, useEffect, useRef, useState } from 'react'
+import { ManagedBy } from '../delivery/managed-by.tsx'
 import { useGateway } from '../gateway/gateway.ts'
 import controls from '../look/controls.module.css'
 import overlay from '../look/overlay.module.css'
@@ -9,7 +10,7 @@ import { words } from '../words.ts'
 import { ActionInputs, firstInputs, variablesOf } from './action-inputs.tsx'
 import { type Action, controllerOf } from './action-list.ts'
 import styles from './actions.module.css'
-import { ConsequencesView, useConsequences } from './consequences.tsx'
+import { ConsequencesView, effectOf, useConsequences } from './consequences.tsx'
 import { DrainForm } from './drain-form.tsx'
 import type { ActionTarget } from './target.ts'
 import {
@@ -65,7 +66,10 @@ export function ActionDialog({
             </p>
           </div>
           {document === undefined ? (
-            <DrainForm id={target.id} />
+            <>
+              <ManagedBy managers={target.managers} effect={effectOf(action.name)} />
+              <DrainForm id={target.id} />
+            </>
           ) : (
             <ActionForm action={action} target={target} document={document} onClose={onClose} />
           )}

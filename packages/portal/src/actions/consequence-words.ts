@@ -1,20 +1,5 @@
-import type { Reversal } from '../object/managed-by.ts'
-
 const counted = (count: number, one: string, many: string): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`
-
-/** What an action does to the fields of an object that something delivers. */
-export type Effect = 'makes' | 'sets'
-
-const effects = { makes: 'makes it again', sets: 'sets what its manifests say again' } as const
-
-const reversals = {
-  atOnce: 'at once',
-  inTurn: 'when it next reconciles',
-  paused: 'when it is resumed',
-  whenSynced: 'at its next sync',
-  whenUpgraded: 'at its next upgrade',
-} as const satisfies Readonly<Record<Reversal, string>>
 
 /** The texts about what else an action concerns. */
 export const consequenceWords = {
@@ -40,9 +25,4 @@ export const consequenceWords = {
   },
   autoscalerUnknown: (why: string): string =>
     `Whether an autoscaler targets it is not known: ${why}`,
-  deliverer: (tool: string, kind: string): string =>
-    tool === 'Helm' ? 'Helm delivers it, as the release' : `${tool} delivers it, by the ${kind}`,
-  reverts: (tool: string, effect: Effect, reversal: Reversal | undefined): string =>
-    `${tool} ${effects[effect]}${reversal === undefined ? '' : ` ${reversals[reversal]}`}.`,
-  keeps: (tool: string): string => `${tool} does not revert this.`,
 } as const

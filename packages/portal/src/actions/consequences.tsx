@@ -1,12 +1,9 @@
-import {
-  ConsequencesDocument,
-  DelivererDocument,
-  type ConsequencesQuery,
-} from '../gateway/documents.ts'
+import { type Effect } from '../delivery/delivery-words.ts'
+import { ManagedBy } from '../delivery/managed-by.tsx'
+import { ConsequencesDocument, type ConsequencesQuery } from '../gateway/documents.ts'
 import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
 import { PlaceLink } from '../look/place-link.tsx'
 import { listAt, numberAt, valueAt } from '../object/json.ts'
-import { type Manager, managersOf, reversalOf } from '../object/managed-by.ts'
 import { words } from '../words.ts'
 import { type ActionName, controllerOf } from './action-list.ts'
 import styles from './actions.module.css'
@@ -31,7 +28,6 @@ export interface Consequences {
   /** Who uses the object that is deleted. `undefined`: it is not deleted, or they are not known. */
   readonly users: Users | undefined
   readonly autoscalers: readonly Autoscaler[]
-  readonly manager: Manager | undefined
   readonly errors: readonly AnswerError[]
   /** Whether much may go with the object: its name has to be typed. */
   readonly isPrecious: boolean
@@ -46,6 +42,12 @@ export const kept: readonly ActionName[] = [
   'drain',
   'evict',
 ]
+
+/** What the manager of an object does about an action on it. */
+export function effectOf(name: ActionName): Effect {
+  if (kept.includes(name)) return 'keeps'
+  return name === 'delete' ? 'makes' : 'sets'
+}
 
 /** Asks what else an action on an object concerns. */
 export function useConsequences(name: ActionName, target: ActionTarget): Consequences {
@@ -66,7 +68,6 @@ export function useConsequences(name: ActionName, target: ActionTarget): Consequ
     isPending,
     users,
     autoscalers: autoscalersOf(object ?? undefined),
-    manager: managersOf(target, valueAt(json, 'metadata'))[0],
     errors,
     isPrecious: isAsked || (isDeleted && isUsed),
   }
@@ -87,7 +88,7 @@ export function autoscalersOf(
 export function ConsequencesView({
   name,
   target,
-  consequences: { isPending, users, autoscalers, manager, errors },
+  consequences: { isPending, users, autoscalers, errors },
 }: {
   readonly name: ActionName
   readonly target: ActionTarget
@@ -97,10 +98,12 @@ export function ConsequencesView({
   const ofKind = name === 'delete' ? say.ofKind[target.kind] : undefined
   const emptyDir = losesData(name, target) ? say.emptyDir : undefined
   const isUsed = users !== undefined && users.totalCount > 0
+  const managers = target.managers ?? []
   const isEmpty =
     !isPending &&
     !isUsed &&
-    [ofKind, emptyDir, manager, error, ...autoscalers].every((one) => one === undefined)
+    managers.length === 0 &&
+    [ofKind, emptyDir, error, ...autoscalers].every((one) => one === undefined)
   if (isEmpty) return null
   return (
     <section className={styles['consequences']} aria-label={say.title} aria-live="polite">
@@ -121,9 +124,7 @@ export function ConsequencesView({
           {bounds === undefined ? null : say.autoscaler.bounds(...bounds)}
         </p>
       ))}
-      {manager === undefined ? null : (
-        <ManagerNote name={name} manager={manager} cluster={target.clusterName} />
-      )}
+      <ManagedBy managers={managers} effect={effectOf(name)} />
     </section>
   )
 }
@@ -163,39 +164,5 @@ function UsersList({
         {totalCount > named.length ? <li>{say.moreUsers(totalCount - named.length)}</li> : null}
       </ul>
     </div>
-  )
-}
-
-/** What manages the object, and when it puts back what the action changes. */
-function ManagerNote({
-  name,
-  manager,
-  cluster,
-}: {
-  readonly name: ActionName
-  readonly manager: Manager
-  readonly cluster: string
-}) {
-  const { tool, owner = { group: '', kind: 'release' }, namespace, name: called } = manager
-  const variables = {
-    ...owner,
-    cluster,
-    namespaces: namespace === undefined ? null : [namespace],
-    where: { name: { eq: called } },
-  }
-  const { data, isPending } = useAnswer(DelivererDocument, variables, { enabled: tool !== 'Helm' })
-  const found = data?.objectList?.nodes ?? []
-  // Several namespaces may have an Application of the name.
-  const [held] = found.length === 1 ? found : []
-  const title = namespace === undefined ? called : `${namespace}/${called}`
-  if (isPending) return <p className={styles['dim']}>{say.asking}</p>
-  return (
-    <p>
-      {say.deliverer(tool, owner.kind)}{' '}
-      {held === undefined ? title : <PlaceLink to={{ object: held.id }}>{title}</PlaceLink>}.{' '}
-      {kept.includes(name)
-        ? say.keeps(tool)
-        : say.reverts(tool, name === 'delete' ? 'makes' : 'sets', reversalOf(manager, held?.spec))}
-    </p>
   )
 }

@@ -1,3 +1,4 @@
+import type { Manager } from '../delivery/managed-by.tsx'
 import { ActionTargetDocument } from '../gateway/documents.ts'
 import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
 import type { words } from '../words.ts'
@@ -19,6 +20,7 @@ export type Right = keyof typeof words.actions.rights
 /** The object as it was when its actions were asked for, and what the user may do with it. */
 export interface ActionTarget extends Acted {
   readonly json: unknown
+  readonly managers: readonly Manager[] | null
   /** `null`: known only when it is tried. */
   readonly may: (right: Right) => boolean | null
 }
@@ -54,7 +56,15 @@ export function useActionTarget(
     run,
     drain: patch === false || evictAll === false ? false : patch && evictAll,
   }
-  return { target: { ...acted, json: object.json, may: (right) => rights[right] }, errors }
+  return {
+    target: {
+      ...acted,
+      json: object.json,
+      managers: object.managedBy,
+      may: (right) => rights[right],
+    },
+    errors,
+  }
 }
 
 /** The API group of each kind with actions of its own. */

@@ -18,9 +18,20 @@ export async function write(
   variables: WriteVariables & { readonly dryRun: boolean },
 ): Promise<Written> {
   // Each document has other variables: its action gives them.
-  const { data, errors } = await gateway.ask(document, variables as never)
-  if (data.write === null) throw new GatewayError(errors)
-  return data.write
+  return writtenOf(await gateway.ask(document, variables as never))
+}
+
+/** The first write of an answer. Throws {@link GatewayError} if it was refused. */
+export function writtenOf({
+  data,
+  errors,
+}: {
+  readonly data: { readonly write: Written | null | readonly (Written | null)[] }
+  readonly errors: readonly AnswerError[]
+}): Written {
+  const [written] = [data.write].flat()
+  if (written === null || written === undefined) throw new GatewayError(errors)
+  return written
 }
 
 /** The errors of a write that failed. */

@@ -19,6 +19,7 @@ import {
   type Workload,
 } from './revisions.ts'
 import { ViewMenu } from '../frame/view-menu.tsx'
+import { PageHead } from '../look/page-head.tsx'
 
 const ObjectGraph = lazy(async () => {
   const { ObjectGraph: component } = await import('../graph/object-graph.tsx')
@@ -71,10 +72,10 @@ function LiveApplication({ workload }: { readonly workload: Workload }) {
         <p className={styles['dim']}>
           {kind} · {namespace}
         </p>
-        <div className={styles['title']}>
-          <h1>{name}</h1>
+        <PageHead title={name}>
           <ActionsMenu acted={workload} />
-        </div>
+          <ViewMenu document={ApplicationDocument} variables={{ id }} />
+        </PageHead>
         <p className={styles['health']}>
           <Health status={health?.status} />
           <span>
@@ -86,7 +87,6 @@ function LiveApplication({ workload }: { readonly workload: Workload }) {
           <Link to="/objects/$id" params={{ id }}>
             {text.openObject}
           </Link>
-          <ViewMenu document={ApplicationDocument} variables={{ id }} />
         </p>
       </header>
       <div className={styles['columns']}>

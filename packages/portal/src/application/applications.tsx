@@ -10,6 +10,7 @@ import { clustersOf, hasSeveralClusters, useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import styles from './applications.module.css'
 import { ViewMenu } from '../frame/view-menu.tsx'
+import { PageHead } from '../look/page-head.tsx'
 
 const text = words.application
 
@@ -51,10 +52,9 @@ export function Applications() {
   )
   return (
     <section className={styles['applications']} aria-busy={isLoading}>
-      <h1>{words.frame.applications}</h1>
-      <p className={styles['dim']}>
+      <PageHead title={words.frame.applications}>
         <ViewMenu document={ApplicationsDocument} variables={deployments} />
-      </p>
+      </PageHead>
       {[...failures].map((message) => (
         <p key={message} role="alert">
           {message}

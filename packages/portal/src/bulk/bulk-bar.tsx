@@ -44,7 +44,7 @@ function WritableMenu({
           <Icon name="chevron" />
         </Menu.Trigger>
         <Menu.Portal className="informerql">
-          <Menu.Positioner align="start" sideOffset={4} className={overlay['positioner']}>
+          <Menu.Positioner align="end" sideOffset={4} className={overlay['positioner']}>
             <Menu.Popup className={overlay['popup']}>
               {isBusy ? <p className={overlay['label']}>{say.oneAtATime}</p> : null}
               {bulkActionsOf({ kind, apiVersion: group === '' ? 'v1' : `${group}/v1` }).map(

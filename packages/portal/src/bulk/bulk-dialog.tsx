@@ -192,7 +192,8 @@ function Fields({
   readonly inputs: Inputs
   readonly change: (changed: Inputs) => void
 }) {
-  const target: ActionTarget = { ...first, json: { metadata: first.metadata }, may: () => null }
+  const json = { metadata: first.metadata }
+  const target: ActionTarget = { ...first, json, managers: [], may: () => null }
   const isEmpty = Object.keys(inputs).length === 0
   useEffect(() => {
     if (isEmpty && form === 'replicas') change(firstInputs(form, target))
@@ -238,8 +239,8 @@ function sumsOf(name: ActionName, objects: readonly BulkObject[]): readonly stri
   const delivered = kept.includes(name)
     ? new Map<string, number>()
     : new Map(
-        (['Argo CD', 'Flux', 'Helm'] as const).map((tool) => [
-          tool,
+        (['ARGO_CD', 'FLUX', 'HELM'] as const).map((tool) => [
+          words.delivery.tools[tool],
           number(({ manager }) => manager?.tool === tool),
         ]),
       )

@@ -3,7 +3,7 @@ import { type ActionName, controllerOf } from '../actions/action-list.ts'
 import { type Autoscaler, autoscalersOf } from '../actions/consequences.tsx'
 import { BulkObjectsDocument, type BulkObjectsQuery } from '../gateway/documents.ts'
 import { type Gateway, useGateway } from '../gateway/gateway.ts'
-import { type Manager, managersOf } from '../object/managed-by.ts'
+import type { Manager } from '../delivery/managed-by.tsx'
 
 type Held = NonNullable<NonNullable<BulkObjectsQuery['objects']>[number]>
 
@@ -20,7 +20,7 @@ export interface BulkObject extends Pick<
   /** Some of the users: `Pod web-0`. */
   readonly namedUsers: readonly string[]
   readonly autoscalers: readonly Autoscaler[]
-  readonly manager: Manager | undefined
+  readonly manager: Pick<Manager, 'tool' | 'name'> | undefined
   /** What makes a new one when it is deleted: `ReplicaSet web-5d9`. */
   readonly controller: string | undefined
 }
@@ -113,7 +113,7 @@ function bulkObject(held: Held, action: ActionName): BulkObject {
       ? (usedBy?.nodes ?? []).map(({ object }) => `${object.kind} ${object.name}`)
       : [],
     autoscalers: autoscalersOf(held),
-    manager: managersOf(held, metadata)[0],
+    manager: held.managedBy?.[0],
     controller,
   }
 }

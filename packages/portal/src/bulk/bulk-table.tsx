@@ -147,6 +147,6 @@ function consequencesOf(
     ...(controller === undefined ? [] : [say.remade(controller)]),
     ...(manager === undefined || kept.includes(name)
       ? []
-      : [say.deliverer(manager.tool, manager.name)]),
+      : [say.deliverer(words.delivery.tools[manager.tool], manager.name)]),
   ]
 }

@@ -6,6 +6,7 @@ import { useKinds } from '../gateway/kinds.ts'
 import { spanOf } from '../look/age.tsx'
 import { gapSentences } from '../look/gaps.ts'
 import { Failure } from '../look/notice.tsx'
+import { PageHead } from '../look/page-head.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
 import stacked from '../look/stacked-table.module.css'
 import { clustersOf, hasSeveralClusters, useScope } from '../scope.ts'
@@ -42,10 +43,9 @@ export function CertificatesPage() {
   const answer = data?.tlsCertificates
   return (
     <section className={styles['page']} aria-busy={isFinding || isPending}>
-      <h1>{said.title}</h1>
-      <p className={styles['dim']}>
+      <PageHead title={said.title}>
         <ViewMenu document={CertificatesDocument} variables={variables} />
-      </p>
+      </PageHead>
       {answer === null || answer === undefined ? (
         isFinding || isPending ? null : (
           <Failure title={said.failed} errors={errors} again={again} />

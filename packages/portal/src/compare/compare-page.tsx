@@ -7,6 +7,7 @@ import { useAnswer } from '../gateway/gateway.ts'
 import controls from '../look/controls.module.css'
 import { gapSentences } from '../look/gaps.ts'
 import { Failure, Notice } from '../look/notice.tsx'
+import { PageHead } from '../look/page-head.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
 import { type LiveObject, type SeenObject, useLiveObject } from '../object/live-object.ts'
 import { yamlOf } from '../object/yaml-text.ts'
@@ -60,10 +61,9 @@ function Compare({
   if (object === undefined) return <Absent live={one} isView />
   return (
     <div className={styles['page']}>
-      <header className={styles['top']}>
-        <h1>{say.of(object.kind, object.name)}</h1>
+      <PageHead title={say.of(object.kind, object.name)}>
         {right === undefined ? null : (
-          <span className={styles['tools']}>
+          <>
             <button
               type="button"
               className={controls['button']}
@@ -78,9 +78,9 @@ function Compare({
             >
               {say.other}
             </button>
-          </span>
+          </>
         )}
-      </header>
+      </PageHead>
       {right === undefined ? (
         <Choose object={object} choose={(id) => show({ left, right: id })} />
       ) : (

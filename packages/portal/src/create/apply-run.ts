@@ -4,9 +4,10 @@
  * order of the text, as later ones may need earlier ones. A cluster that is lost gets no further ones.
  */
 
-import { fieldsIn, isOwnConflict, refusalOf, type Written } from '../actions/write.ts'
+import { fieldsIn, isOwnConflict, refusalOf, type Written, writtenOf } from '../actions/write.ts'
+import { WriteRun } from '../actions/write-run.ts'
 import { ApplyDocumentDocument, CreateDocumentDocument } from '../gateway/documents.ts'
-import { type AnswerError, type Gateway, GatewayError } from '../gateway/gateway.ts'
+import { type AnswerError, type Gateway } from '../gateway/gateway.ts'
 import { textAt } from '../object/json.ts'
 import type { ManifestDocument } from './manifest-text.ts'
 
@@ -45,23 +46,17 @@ export interface Progress {
 
 /** How many documents are tried at once. */
 const atOnce = 4
-/** How long steps are gathered before the page shows them. */
-const tellMs = 50
 /** How long a document waits for what an earlier one has made: the gateway learns of a new kind in a moment. */
 const patienceMs = 20_000
 const pauseMs = 1_000
 
-/** Tries and applies documents, and tells of each step. */
-export class ApplyRun {
+/** Tries and applies documents. */
+export class ApplyRun extends WriteRun<Outcome, Progress> {
+  protected readonly waiting = { at: 'waiting' } as const
   readonly #gateway: Gateway
   readonly #namespace: string | undefined
-  readonly #told: (progress: Progress) => void
   #jobs: readonly Job[]
-  #outcomes = new Map<string, Outcome>()
   #stage: Progress['stage'] = 'trying'
-  readonly #ended = new AbortController()
-  #isStopped = false
-  #telling: ReturnType<typeof setTimeout> | undefined
 
   constructor(
     gateway: Gateway,
@@ -69,18 +64,16 @@ export class ApplyRun {
       documents,
       clusters,
       namespace,
-      told,
     }: {
       readonly documents: readonly ManifestDocument[]
       readonly clusters: readonly string[]
       /** Of documents that name none. */
       readonly namespace: string | undefined
-      readonly told: (progress: Progress) => void
     },
   ) {
+    super()
     this.#gateway = gateway
     this.#namespace = namespace
-    this.#told = told
     this.#jobs = clusters.flatMap((cluster) =>
       documents.map((document) => ({
         key: `${cluster} ${document.number}`,
@@ -89,148 +82,115 @@ export class ApplyRun {
         force: false,
       })),
     )
-    for (const { key } of this.#jobs) this.#outcomes.set(key, { at: 'waiting' })
+    for (const { key } of this.#jobs) this.outcomes.set(key, this.waiting)
   }
 
   /** Tries all documents. Resolves when the last outcome is told. */
   async review(): Promise<void> {
-    this.#stage = 'trying'
     const rest = this.#jobs.values()
-    await Promise.all(
-      Array.from({ length: atOnce }, async () => {
-        for (const job of rest) await this.#try(job)
-      }),
+    await this.run(
+      Array.from({ length: atOnce }, () => rest),
+      (job) => this.#try(job),
     )
-    this.#tell('reviewed')
+    this.#enter('reviewed')
   }
 
   /** Tries a document again; with `force`, taking over the fields of other managers. */
   async tryAgain(key: string, force: boolean): Promise<void> {
     this.#jobs = this.#jobs.map((job) => (job.key === key ? { ...job, force } : job))
-    const job = this.#jobs.find((one) => one.key === key)
-    if (job !== undefined) await this.#try(job)
+    await this.run([this.#jobs.filter((job) => job.key === key)], (job) => this.#try(job))
   }
 
   /** Applies what passed its trial, or, afterwards, what is not applied yet. Resolves when the last outcome is told. */
   async apply(): Promise<void> {
-    this.#isStopped = false
     const isAgain = this.#stage === 'over'
     const meant = this.#jobs.filter((job) => this.#isMeant(job, isAgain))
-    for (const { key } of meant) this.#outcomes.set(key, { at: 'waiting' })
-    this.#tell('applying')
-    const chains = [...Map.groupBy(meant, ({ cluster }) => cluster).values()]
-    await Promise.all(chains.map((chain) => this.#applyInOrder(chain)))
-    this.#tell('over')
+    for (const { key } of meant) this.outcomes.set(key, this.waiting)
+    this.#stage = 'applying'
+    const lost = new Set<string>()
+    await this.run([...Map.groupBy(meant, ({ cluster }) => cluster).values()], async (job) => {
+      if (!lost.has(job.cluster) && (await this.#apply(job)) === 'lost') lost.add(job.cluster)
+    })
+    for (const { key } of meant) {
+      if (this.outcomes.get(key) === this.waiting) this.outcomes.set(key, { at: 'left' })
+    }
+    this.#enter('over')
   }
 
-  /** Begins no further document. */
-  stop(): void {
-    this.#isStopped = true
-  }
-
-  /** Forgets the run: nothing is told any more. What is on its way is not called back. */
-  leave(): void {
-    this.#isStopped = true
-    this.#ended.abort()
+  #enter(stage: Progress['stage']): void {
+    this.#stage = stage
+    this.tell()
   }
 
   #isMeant({ key, document }: Job, isAgain: boolean): boolean {
-    const at = this.#outcomes.get(key)?.at ?? 'waiting'
+    const at = this.outcomes.get(key)?.at ?? 'waiting'
     if (!isAgain) return at === 'tried' || at === 'later'
     // Who asks again for a name that the API server finds may get a second object.
     return ['failed', 'left'].includes(at) || (at === 'unknown' && document.isNamed)
   }
 
-  async #try(job: Job): Promise<void> {
-    if (this.#ended.signal.aborted) return
-    this.#set(job, { at: 'trying' })
+  async #try(job: Job, force = job.force): Promise<void> {
+    const { key, document } = job
     try {
-      const written = await this.#send(job, true)
-      this.#set(job, { at: 'tried', written })
+      const written = await this.send(key, { at: 'trying' }, () =>
+        this.#written({ ...job, force }, true),
+      )
+      if (written !== undefined) this.set(key, { at: 'tried', written })
     } catch (error) {
       const errors = refusalOf(error as Error)
-      const needs = neededBy(
-        job.document,
-        errors,
-        this.#jobs.map(({ document }) => document),
-      )
+      const needs = this.#neededBy(document, errors)
       // What this page has set by an action is another manager's for an apply, and no reason to ask.
-      if (!job.force && isOwnConflict(errors)) await this.tryAgain(job.key, true)
-      else this.#set(job, needs === undefined ? { at: 'refused', errors } : { at: 'later', needs })
+      if (!force && isOwnConflict(errors)) {
+        this.#jobs = this.#jobs.map((one) => (one.key === key ? { ...one, force: true } : one))
+        await this.#try(job, true)
+      } else this.set(key, needs === undefined ? { at: 'refused', errors } : { at: 'later', needs })
     }
   }
 
-  async #applyInOrder(chain: readonly Job[]): Promise<void> {
-    let isLost = false
-    for (const job of chain) {
-      if (isLost || this.#isStopped) {
-        this.#set(job, { at: 'left' })
-        continue
-      }
-      this.#set(job, { at: 'applying' })
-      try {
-        const written = await this.#sendPatiently(job)
-        this.#set(job, { at: 'applied', written })
-      } catch (error) {
-        const errors = refusalOf(error as Error)
-        const isUnknown = isUnanswered(errors)
-        isLost = isUnknown || errors.some(({ extensions }) => isLoss(extensions?.code))
-        this.#set(job, { at: isUnknown ? 'unknown' : 'failed', errors })
-      }
-    }
-  }
-
-  /** Waits for what an earlier document has made. */
-  async #sendPatiently(job: Job): Promise<Written> {
-    const others = this.#jobs.map(({ document }) => document)
+  /** Applies a document, and waits meanwhile for what an earlier one has made. */
+  async #apply(job: Job): Promise<'lost' | undefined> {
+    const { key, document } = job
     const endsAt = Date.now() + patienceMs
     for (;;) {
       try {
-        return await this.#send(job, false)
+        const written = await this.send(key, { at: 'applying' }, () => this.#written(job, false))
+        if (written !== undefined) this.set(key, { at: 'applied', written })
+        return undefined
       } catch (error) {
-        const needs = neededBy(job.document, refusalOf(error as Error), others)
-        if (needs === undefined || Date.now() > endsAt || this.#isStopped) throw error
+        const errors = refusalOf(error as Error)
+        const isPatient = Date.now() < endsAt && !this.isStopped
+        if (this.#neededBy(document, errors) === undefined || !isPatient) {
+          const isUnknown = isUnanswered(errors)
+          this.set(key, { at: isUnknown ? 'unknown' : 'failed', errors })
+          const isLost = isUnknown || errors.some(({ extensions }) => isLoss(extensions?.code))
+          return isLost ? 'lost' : undefined
+        }
         await new Promise((resolve) => setTimeout(resolve, pauseMs))
       }
     }
   }
 
-  /** Sends a write; waits as the gateway says where there were too many. Rejects with `GatewayError`. */
-  async #send({ document, cluster, force }: Job, dryRun: boolean): Promise<Written> {
+  #neededBy(document: ManifestDocument, errors: readonly AnswerError[]): string | undefined {
+    return neededBy(
+      document,
+      errors,
+      this.#jobs.map((job) => job.document),
+    )
+  }
+
+  async #written({ document, cluster, force }: Job, dryRun: boolean): Promise<Written> {
     const { manifest, isNamed } = document
     const namespace = document.namespace === undefined ? (this.#namespace ?? null) : null
     const place = { manifest, cluster, namespace, dryRun }
-    for (;;) {
-      const { data, errors } = await (isNamed
+    return writtenOf(
+      await (isNamed
         ? this.#gateway.ask(ApplyDocumentDocument, { ...place, force })
-        : this.#gateway.ask(CreateDocumentDocument, place))
-      const written = Array.isArray(data.write) ? data.write[0] : data.write
-      if (written !== null && written !== undefined) return written
-      const wait = waitOf(errors)
-      if (wait === undefined || this.#isStopped) throw new GatewayError(errors)
-      await new Promise((resolve) => setTimeout(resolve, wait))
-    }
+        : this.#gateway.ask(CreateDocumentDocument, place)),
+    )
   }
 
-  #set({ key }: Job, outcome: Outcome): void {
-    this.#outcomes.set(key, outcome)
-    this.#tell(this.#stage)
-  }
-
-  /** Tells of a stage at once, and of the steps within it together. */
-  #tell(stage: Progress['stage']): void {
-    const isStep = stage === this.#stage
-    this.#stage = stage
-    if (isStep) this.#telling ??= setTimeout(() => this.#tellNow(), tellMs)
-    else this.#tellNow()
-  }
-
-  #tellNow(): void {
-    clearTimeout(this.#telling)
-    this.#telling = undefined
-    if (this.#ended.signal.aborted) return
-    const stage = this.#stage
-    this.#told({ jobs: this.#jobs, outcomes: new Map(this.#outcomes), stage })
+  protected now(): Progress {
+    return { jobs: this.#jobs, outcomes: this.outcomes, stage: this.#stage }
   }
 }
 
@@ -272,11 +232,4 @@ function isUnanswered(errors: readonly AnswerError[]): boolean {
 /** Whether no further write of the cluster can be made now. */
 function isLoss(code: string | undefined): boolean {
   return ['CLUSTER_UNREACHABLE', 'CLUSTER_UNAUTHORIZED', 'UNAUTHENTICATED'].includes(code ?? '')
-}
-
-function waitOf(errors: readonly AnswerError[]): number | undefined {
-  const [error] = errors
-  const { retryAfterMs } = error?.extensions ?? {}
-  const isQuota = error?.extensions?.code === 'TOO_MANY_WRITES'
-  return isQuota && typeof retryAfterMs === 'number' ? retryAfterMs : undefined
 }

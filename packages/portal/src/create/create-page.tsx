@@ -109,11 +109,15 @@ function Create({
     // The editor is made once.
     // oxlint-disable-next-line react/exhaustive-deps
   }, [])
-  useEffect(() => () => run.current?.leave(), [])
+  const leave = (): void => {
+    const left = run.current
+    run.current = undefined
+    left?.stop()
+  }
+  useEffect(() => leave, [])
   useEffect(() => {
     // What was reviewed was another text, or for another place.
-    run.current?.leave()
-    run.current = undefined
+    leave()
     setProgress(undefined)
     setRefusal(undefined)
     editor.current?.mark([])
@@ -150,7 +154,7 @@ function Create({
   }
 
   const review = async (): Promise<void> => {
-    run.current?.leave()
+    leave()
     // The page may ask for a sign-in before the text has rested.
     keepText(text)
     const read = await reader.read(text, new AbortController().signal)
@@ -167,9 +171,12 @@ function Create({
       documents,
       clusters,
       namespace: namespace.trim() === '' ? undefined : namespace.trim(),
-      told: setProgress,
     })
     run.current = next
+    next.subscribe(() => {
+      // What was left tells nothing any more.
+      if (run.current === next) setProgress(next.getSnapshot())
+    })
     await next.review()
     panel.current?.focus()
   }

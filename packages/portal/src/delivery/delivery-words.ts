@@ -1,3 +1,18 @@
+import type { ManagerReversal, ManagerTool } from '../gateway/documents.ts'
+
+/** What becomes of a change to an object that something manages. */
+export type Effect = 'makes' | 'sets' | 'keeps'
+
+const effects = { makes: 'It makes this again', sets: 'It sets back what others change' } as const
+
+const reversals: Readonly<Record<ManagerReversal, string>> = {
+  AT_ONCE: 'at once',
+  IN_TURN: 'when it next reconciles',
+  WHEN_RESUMED: 'when it is resumed',
+  WHEN_SYNCED: 'at its next sync',
+  WHEN_UPGRADED: 'at its next upgrade',
+}
+
 /** The texts of what delivers. */
 export const deliveryWords = {
   title: 'Delivery',
@@ -24,10 +39,16 @@ export const deliveryWords = {
   revisions: (count: number): string => `${count} ${count === 1 ? 'revision' : 'revisions'} kept`,
   failed: 'This could not be read.',
   managedBy: 'Managed by',
-  reverts: 'It sets back what others change.',
+  tools: { ARGO_CD: 'Argo CD', FLUX: 'Flux', HELM: 'Helm' } as Readonly<
+    Record<ManagerTool, string>
+  >,
+  effect: (effect: Effect, reversal: ManagerReversal | null): string =>
+    effect === 'keeps'
+      ? 'It does not revert this.'
+      : `${effects[effect]}${reversal === null ? '' : ` ${reversals[reversal]}`}.`,
   objects: 'What it delivers',
   moreObjects: (count: number): string => `and ${count.toLocaleString()} more`,
-  release: 'Helm release',
+  release: 'release',
   revision: (number: number): string => `Revision ${number}`,
   installed: 'What it has installed',
   chart: 'Chart',

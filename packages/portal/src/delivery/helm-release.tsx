@@ -56,7 +56,7 @@ function Revisions({
   const [release] = helmReleasesOf(rows)
   if (release === undefined) return null
   return (
-    <Section title={`${say.release} ${name}`} count={release.revisions.length}>
+    <Section title={`${say.tools.HELM} ${say.release} ${name}`} count={release.revisions.length}>
       <ul className={styles['objects']}>
         {release.revisions.map(({ id: other, number, status, at }) => (
           <li key={other} data-drifted={status === 'failed'}>

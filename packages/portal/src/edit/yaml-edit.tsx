@@ -3,6 +3,7 @@ import { FieldChanges, fieldName } from '../actions/field-changes.tsx'
 import { fieldsIn, isOwnConflict, refusalOf } from '../actions/write.ts'
 import { WriteFailure } from '../actions/write-failure.tsx'
 import { WrittenChanges } from '../actions/written-changes.tsx'
+import { ManagedBy } from '../delivery/managed-by.tsx'
 import { type AnswerError, useGateway } from '../gateway/gateway.ts'
 import controls from '../look/controls.module.css'
 import type { SeenObject } from '../object/live-object.ts'
@@ -157,6 +158,7 @@ export function YamlEdit({
     <div className={styles['edit']}>
       <div className={styles['bar']}>
         <span>{say.hint}</span>
+        <ManagedBy managers={object.managedBy} />
         <span className={styles['right']}>
           <button
             type="button"

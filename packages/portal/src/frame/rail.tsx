@@ -6,13 +6,13 @@ import controls from '../look/controls.module.css'
 import { Icon, type IconName } from '../look/icons.tsx'
 import { Mark as ProductMark } from '../look/mark.tsx'
 import { useScope } from '../scope.ts'
-import { useOwnViews } from '../own-views/own-views.ts'
 import { useProblemCounts } from '../problems/use-problems.ts'
 import { words } from '../words.ts'
 import { usePinned } from './pinned.ts'
 import { railSections, type RailSection } from './rail-groups.ts'
 import styles from './rail.module.css'
 import { useShownTitle } from './view-title.ts'
+import { useViews } from './views.ts'
 
 const said = words.frame.rail
 
@@ -20,7 +20,7 @@ const said = words.frame.rail
 export function Rail({ isFolded }: { readonly isFolded: boolean }) {
   const { kinds, isPending } = useKinds()
   const { byType } = useCounts()
-  const ownViews = useOwnViews()
+  const views = useViews()
   return (
     <nav className={styles['rail']} data-folded={isFolded} aria-label={words.frame.menu}>
       <Link to="/" className={styles['product']} title={words.frame.productTitle}>
@@ -29,29 +29,14 @@ export function Rail({ isFolded }: { readonly isFolded: boolean }) {
       </Link>
       <Pinned />
       <ul>
-        <Entry icon="overview" to="/" exact>
-          {words.frame.overview}
-        </Entry>
-        <Entry icon="problems" to="/problems" mark={<ProblemBadge />}>
-          {words.frame.problems}
-        </Entry>
-        <Entry icon="recent" to="/changes">
-          {words.timeline.title}
-        </Entry>
-        <Entry icon="applications" to="/applications">
-          {words.frame.applications}
-        </Entry>
-        <Entry icon="delivery" to="/delivery">
-          {words.delivery.title}
-        </Entry>
-        <Entry icon="certificates" to="/certificates">
-          {words.certificates.title}
-        </Entry>
-        <Entry icon="access" to="/access">
-          {words.access.title}
-        </Entry>
-        {ownViews?.map(({ name, title }) => (
-          <Entry key={name} icon="object" to={`/views/${name}`}>
+        {views.map(({ href, icon, title }) => (
+          <Entry
+            key={href}
+            icon={icon}
+            to={href}
+            exact={href === '/'}
+            mark={href === '/problems' ? <ProblemBadge /> : null}
+          >
             {title}
           </Entry>
         ))}
@@ -70,15 +55,15 @@ export function Rail({ isFolded }: { readonly isFolded: boolean }) {
 function Entry({
   icon,
   to,
-  exact = false,
+  exact,
   mark,
   children,
 }: {
   readonly icon: IconName
   readonly to: string
-  readonly exact?: boolean
+  readonly exact: boolean
   /** Stands at its end. */
-  readonly mark?: ReactNode
+  readonly mark: ReactNode
   readonly children: string
 }) {
   return (

@@ -32,6 +32,7 @@ const skeletonRows = 24
 /** The table itself: a grid that draws the rows in view only. */
 export function Grid({
   label,
+  kind,
   list,
   enter,
   live,
@@ -43,6 +44,8 @@ export function Grid({
   noteUsage,
 }: {
   readonly label: string
+  /** `Pod`. */
+  readonly kind: string
   /** What is listed, as text. */
   readonly list: string
   /** Is given the way into the rows. */
@@ -77,7 +80,7 @@ export function Grid({
     live.look(first, last)
   }, [live, first, last])
   useStillRows(frame, live)
-  const use = useUsage(useIdsInView(rows, columns, first, last))
+  const use = useUsage(kind, useIdsInView(rows, columns, first, last))
   useEffect(() => {
     noteUsage(use.why)
     return () => noteUsage(undefined)

@@ -170,6 +170,7 @@ export function KindTable({
           ) : (
             <Grid
               label={kind.title}
+              kind={kind.kind}
               list={JSON.stringify(list.shown)}
               enter={enterGrid}
               live={live}

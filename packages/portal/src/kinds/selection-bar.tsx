@@ -23,12 +23,9 @@ export function SelectionBar({
   return (
     <section className={styles['selection']} aria-label={say.selection}>
       {ids.size === 0 ? null : (
-        <>
-          <button type="button" className={controls['quiet']} onClick={() => pick(new Set())}>
-            {say.picked(ids.size)}
-          </button>
-          <BulkMenu kind={kind} ids={ids} />
-        </>
+        <button type="button" className={controls['quiet']} onClick={() => pick(new Set())}>
+          {say.picked(ids.size)}
+        </button>
       )}
       {isPicking || count === undefined || ids.size >= Math.min(count, mostPicked) ? null : (
         <button type="button" className={controls['button']} onClick={pickAll}>
@@ -53,6 +50,11 @@ export function SelectionBar({
           ×
         </button>
       ) : null}
+      {ids.size === 0 ? null : (
+        <div className={styles['tools']}>
+          <BulkMenu kind={kind} ids={ids} />
+        </div>
+      )}
     </section>
   )
 }

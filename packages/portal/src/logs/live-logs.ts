@@ -38,7 +38,12 @@ export interface LogsSnapshot {
 
 /** The lines that the page holds. */
 export const mostRows = 10_000
-const tailLines = 200
+
+/** How many lines a view begins with, and how many it holds. */
+interface LogsBounds {
+  readonly tailLines: number
+  readonly mostRows: number
+}
 
 /** What is shown of some logs. */
 export interface LogsFilter {
@@ -59,6 +64,7 @@ export interface LogsFilter {
 export class LiveLogs {
   readonly #transport: LiveTransport
   readonly #variables: FollowLogsSubscriptionVariables
+  readonly #mostRows: number
   readonly #level: Level | ''
   readonly #listeners = new Set<() => void>()
   /** The time of the last line of each container. */
@@ -81,8 +87,14 @@ export class LiveLogs {
     errors: [],
   }
 
-  constructor(transport: LiveTransport, id: string, filter: LogsFilter) {
+  constructor(
+    transport: LiveTransport,
+    id: string,
+    filter: LogsFilter,
+    { tailLines, mostRows: most }: LogsBounds = { tailLines: 200, mostRows },
+  ) {
     const { container, previous, contains, since } = filter
+    this.#mostRows = most
     this.#level = filter.level
     this.#transport = transport
     this.#variables = {
@@ -173,15 +185,15 @@ export class LiveLogs {
   #show(rows: readonly LogRow[]): void {
     this.#waiting.push(...rows)
     if (this.#isHeld) {
-      const isCut = this.#waiting.length > mostRows
-      if (isCut) this.#waiting = this.#waiting.slice(-mostRows)
+      const isCut = this.#waiting.length > this.#mostRows
+      if (isCut) this.#waiting = this.#waiting.slice(-this.#mostRows)
       this.#set({ waiting: this.#waiting.length })
       return
     }
     const all = [...this.#snapshot.rows, ...inOrder(this.#waiting)]
     this.#waiting = []
-    const isCut = this.#snapshot.isCut || all.length > mostRows
-    this.#set({ rows: all.slice(-mostRows), waiting: 0, isCut })
+    const isCut = this.#snapshot.isCut || all.length > this.#mostRows
+    this.#set({ rows: all.slice(-this.#mostRows), waiting: 0, isCut })
   }
 
   #failed(error: Error): void {

@@ -31,7 +31,7 @@ export function Container({
 }) {
   const { name, image, role, tone, sentence, reason, since, restarts, lastExit } = container
   const { container: say } = words.object
-  const uses = useUsage(object.kind === 'Pod' ? [object.id] : [])
+  const uses = useUsage('Pod', object.kind === 'Pod' ? [object.id] : [])
     .byId.get(object.id)
     ?.containers.get(name)
   const used = (['cpu', 'memory'] as const).flatMap((resource) => {

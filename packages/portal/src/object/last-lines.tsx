@@ -1,39 +1,43 @@
-import { LastLinesDocument } from '../gateway/documents.ts'
-import { useAnswer } from '../gateway/gateway.ts'
+import { useMemo, useSyncExternalStore } from 'react'
+import { useGateway } from '../gateway/gateway.ts'
+import { LiveLogs } from '../logs/live-logs.ts'
 import type { SeenObject } from './live-object.ts'
 import { pageWords } from './page-words.ts'
 import { listAt, textAt } from './json.ts'
 import { Section } from './section.tsx'
 import styles from './summary.module.css'
 
-const tailLines = 8
-const everyMs = 10_000
-
-/** The last lines that a pod has written. */
-export function LastLines({
-  object: { id, json },
-  openLogs,
-}: {
+interface LastLinesProps {
   readonly object: SeenObject
   readonly openLogs: () => void
-}) {
-  const hasStarted = textAt(json, 'status', 'startTime') !== undefined
-  const { data, errors, isPending } = useAnswer(
-    LastLinesDocument,
-    { ids: [id], tailLines },
-    { enabled: hasStarted, everyMs },
+}
+
+const tailLines = 8
+const all = { container: '', previous: false, contains: '', since: '', level: '' } as const
+
+/** The last lines that a pod has written, as it writes them. */
+export function LastLines(props: LastLinesProps) {
+  const hasStarted = textAt(props.object.json, 'status', 'startTime') !== undefined
+  return hasStarted ? <FollowedLines {...props} /> : null
+}
+
+function FollowedLines({ object: { id, json }, openLogs }: LastLinesProps) {
+  const { socket } = useGateway()
+  const logs = useMemo(
+    () => new LiveLogs(socket, id, all, { tailLines, mostRows: tailLines }),
+    [socket, id],
   )
-  if (!hasStarted || isPending) return null
+  const {
+    rows: lines,
+    streams,
+    status,
+    errors,
+  } = useSyncExternalStore(logs.subscribe, logs.getSnapshot)
+  if (status === 'loading') return null
   const say = pageWords.lines
-  const logs = data?.podLogs
   const hasSeveral = listAt(json, 'spec', 'containers').length > 1
-  const lines = (logs?.lines ?? [])
-    .toSorted((one, other) => ((one.time ?? '') < (other.time ?? '') ? -1 : 1))
-    .slice(-tailLines)
   const why =
-    errors[0]?.message ??
-    logs?.streams?.find(({ state }) => state === 'FAILED')?.message ??
-    undefined
+    errors[0]?.message ?? streams.find(({ state }) => state === 'FAILED')?.message ?? undefined
   return (
     <Section
       title={say.title}
@@ -49,8 +53,8 @@ export function LastLines({
         </p>
       ) : (
         <ol className={styles['lines']} aria-label={say.label}>
-          {lines.map(({ container, time, text }, position) => (
-            <li key={`${time} ${position}`} title={text}>
+          {lines.map(({ key, container, time, text }) => (
+            <li key={key} title={text}>
               <time className={styles['dim']} dateTime={time ?? undefined}>
                 {time == null ? null : new Date(time).toLocaleTimeString()}
               </time>{' '}

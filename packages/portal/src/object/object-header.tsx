@@ -82,7 +82,7 @@ export function ObjectHeader({
         <PlaceLink to={{ compare: id }}>{words.object.compare}</PlaceLink>
         <ViewMenu document={FollowObjectDocument} variables={{ id: object.id }} />
       </div>
-      <ManagedBy object={object} />
+      <ManagedBy managers={object.managedBy} />
       <State object={object} live={live} />
     </header>
   )

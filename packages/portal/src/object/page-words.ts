@@ -85,7 +85,7 @@ export const pageWords = {
     audited:
       'A value is read when you ask for it, with your rights; the audit log names each read.',
     withheld:
-      'This gateway does not serve what Secrets hold: neither type, keys nor values. Its operator can switch that on (secretData).',
+      'This gateway does not serve what Secrets hold: it reads their metadata alone, which has neither type nor keys. Its operator can switch that on (secretData).',
     refused: (why: string): string => `You do not see what it holds: ${why}.`,
     gone: 'The Secret is gone, or another one has its name.',
   },

@@ -11,6 +11,7 @@ import { HealthByKind } from './health-by-kind.tsx'
 import { LatestChanges } from './latest-changes.tsx'
 import { ViewMenu } from '../frame/view-menu.tsx'
 import { ProblemsDocument } from '../gateway/documents.ts'
+import { PageHead } from '../look/page-head.tsx'
 import styles from './overview.module.css'
 import { Warnings } from './warnings.tsx'
 import { mostProblems, WorstProblems } from './worst-problems.tsx'
@@ -26,13 +27,12 @@ export function Overview() {
   const isPartly = useProblemCounts()?.isPartly ?? false
   return (
     <div className={styles['overview']}>
-      <h1>{said.title}</h1>
-      <p className={styles['limited']}>
+      <PageHead title={said.title}>
         <ViewMenu
           document={ProblemsDocument}
           variables={problemVariables(scope, {}, mostProblems)}
         />
-      </p>
+      </PageHead>
       {limitedTo !== undefined && limitedTo.length > 0 ? (
         <p className={styles['limited']} title={limitedTo.join(', ')}>
           {said.yours(limitedTo)}

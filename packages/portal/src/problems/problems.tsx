@@ -5,6 +5,7 @@ import { useViewTitle } from '../frame/view-title.ts'
 import { ProblemsDocument } from '../gateway/documents.ts'
 import { useKept } from '../kept-view.ts'
 import controls from '../look/controls.module.css'
+import { PageHead } from '../look/page-head.tsx'
 import { RowsSkeleton } from '../look/rows-skeleton.tsx'
 import { hasSeveralClusters, useScope } from '../scope.ts'
 import { words } from '../words.ts'
@@ -39,18 +40,19 @@ export function Problems() {
   const hasCluster = hasSeveralClusters(scope)
   return (
     <section className={styles['problems']} aria-busy={status === 'loading'}>
-      <header className={styles['head']}>
-        <h1>{words.frame.problems}</h1>
-        <output className={styles['count']} aria-label={said.count} aria-live="off">
-          {totalCount?.toLocaleString()}
-        </output>
-        <span className={styles['tools']}>
-          <ViewMenu
-            document={ProblemsDocument}
-            variables={problemVariables(scope, { severity, type }, first)}
-          />
-        </span>
-      </header>
+      <PageHead
+        title={words.frame.problems}
+        beside={
+          <output className={styles['count']} aria-label={said.count} aria-live="off">
+            {totalCount?.toLocaleString()}
+          </output>
+        }
+      >
+        <ViewMenu
+          document={ProblemsDocument}
+          variables={problemVariables(scope, { severity, type }, first)}
+        />
+      </PageHead>
       <Filters filter={{ severity, type }} />
       <ProblemGaps problems={problems} />
       <ul>

@@ -6,8 +6,8 @@ import { useCounts } from '../gateway/counts.ts'
 import { useKinds, type Kind } from '../gateway/kinds.ts'
 import { usePinned } from '../frame/pinned.ts'
 import { usePinThisView } from '../frame/rail.tsx'
+import { useViews } from '../frame/views.ts'
 import { useTakesWrites } from '../actions/writable.ts'
-import { useOwnViews } from '../own-views/own-views.ts'
 import { useTheme } from '../look/theme.ts'
 import { hasSeveralClusters, useScope } from '../scope.ts'
 import { words } from '../words.ts'
@@ -31,7 +31,7 @@ export function useOwnEntries({ openKeys }: { readonly openKeys: () => void }): 
   const { all = [] } = useCounts()
   const { setScope } = useScope()
   const [pinned] = usePinned()
-  const ownViews = useOwnViews()
+  const views = useViews()
   const takesWrites = useTakesWrites()
   return {
     kinds,
@@ -52,20 +52,7 @@ export function useOwnEntries({ openKeys }: { readonly openKeys: () => void }): 
       run: () => setScope({ clusters: [name] }),
     })),
     views: [
-      { key: 'view overview', icon: 'overview', title: words.frame.overview, href: '/' },
-      {
-        key: 'view problems',
-        icon: 'problems',
-        title: words.frame.problems,
-        href: '/problems',
-      },
-      {
-        key: 'view applications',
-        icon: 'applications',
-        title: words.frame.applications,
-        href: '/applications',
-      },
-      { key: 'view delivery', icon: 'delivery', title: words.delivery.title, href: '/delivery' },
+      ...views.map((view): Entry => ({ key: `view ${view.href}`, ...view })),
       ...(takesWrites
         ? [
             {
@@ -78,28 +65,8 @@ export function useOwnEntries({ openKeys }: { readonly openKeys: () => void }): 
             } as const,
           ]
         : []),
-      {
-        key: 'view certificates',
-        icon: 'certificates',
-        title: words.certificates.title,
-        also: ['tls', 'expiry'],
-        href: '/certificates',
-      },
-      {
-        key: 'view access',
-        icon: 'access',
-        title: words.access.title,
-        also: ['access', 'rbac', 'who can'],
-        href: '/access',
-      },
-      ...(ownViews ?? []).map(({ name, title }): Entry => ({
-        key: `view ${name}`,
-        icon: 'object',
-        title,
-        href: `/views/${name}`,
-      })),
       ...pinned.map(({ title, href }): Entry => ({
-        key: `view ${href}`,
+        key: `pin ${href}`,
         icon: 'pin',
         title,
         href,

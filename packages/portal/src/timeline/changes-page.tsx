@@ -3,6 +3,7 @@ import { useMemo } from 'react'
 import { ViewMenu } from '../frame/view-menu.tsx'
 import { useViewTitle } from '../frame/view-title.ts'
 import { FollowChangesDocument } from '../gateway/documents.ts'
+import { PageHead } from '../look/page-head.tsx'
 import { clustersOf, useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import styles from './timeline.module.css'
@@ -37,7 +38,9 @@ export function ChangesPage() {
   }, [scope, type, name, manager, path])
   return (
     <section className={styles['view']}>
-      <h1>{said.title}</h1>
+      <PageHead title={said.title}>
+        <ViewMenu document={FollowChangesDocument} variables={of} />
+      </PageHead>
       <form
         className={styles['filters']}
         role="search"
@@ -57,7 +60,6 @@ export function ChangesPage() {
             }}
           />
         ))}
-        <ViewMenu document={FollowChangesDocument} variables={of} />
       </form>
       <Timeline of={of} />
     </section>

@@ -13,7 +13,7 @@ export function UsageBars({ object }: { readonly object: SeenObject }) {
   const { id, kind, apiVersion } = object
   const group = groupOf(apiVersion)
   const has = isMeasured(group, kind)
-  const { byId, why } = useUsage(has ? [id] : [])
+  const { byId, why } = useUsage(kind, has ? [id] : [])
   const use = byId.get(id)
   if (!has || use === undefined || use.pods === 0) return null
   return (

@@ -1,4 +1,14 @@
-import { UsageDocument, type UsageQuery } from '../gateway/documents.ts'
+import {
+  NamespaceUsageDocument,
+  type NamespaceUsageQuery,
+  NodeUsageDocument,
+  type NodeUsageQuery,
+  PodUsageDocument,
+  type PodUsageQuery,
+  type TypedDocumentString,
+  WorkloadUsageDocument,
+  type WorkloadUsageQuery,
+} from '../gateway/documents.ts'
 import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
 import { usageWords } from './usage-words.ts'
 
@@ -43,13 +53,26 @@ export function isMeasured(group: string, kind: string): boolean {
 /** metrics-server measures no sooner. */
 const everyMs = 15_000
 
-/** What objects use, by their `id`s, read again while the page is visible; and in a sentence why it is not known. */
-export function useUsage(ids: readonly string[]): {
+type UsageQuery = PodUsageQuery | NodeUsageQuery | NamespaceUsageQuery | WorkloadUsageQuery
+type UsageDocument = TypedDocumentString<UsageQuery, { ids: string[] }>
+
+/** Those of kinds that are no workloads. */
+const documents: Readonly<Record<string, UsageDocument>> = {
+  Pod: PodUsageDocument,
+  Node: NodeUsageDocument,
+  Namespace: NamespaceUsageDocument,
+}
+
+/** What objects of a kind use, by their `id`s, read again while the page is visible; and in a sentence why it is not known. */
+export function useUsage(
+  kind: string,
+  ids: readonly string[],
+): {
   readonly byId: ReadonlyMap<string, ObjectUsage>
   readonly why: string | undefined
 } {
   const { data, errors } = useAnswer(
-    UsageDocument,
+    documents[kind] ?? WorkloadUsageDocument,
     { ids: [...ids] },
     { enabled: ids.length > 0, everyMs },
   )

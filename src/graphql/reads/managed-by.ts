@@ -1,0 +1,82 @@
+/*
+ * What manages an object (`managedBy`): the names come from the object alone. `object` and `reversal` read the manager, as
+ * far as the caller may read it: a manager that the caller may not read counts as absent.
+ */
+
+import { fieldsOf } from '../../kubernetes/fields.ts'
+import {
+  helmSecretLabels,
+  type NamedManager,
+  namedManagers,
+  reversalOf,
+} from '../../kubernetes/managers.ts'
+import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
+import type { Fields } from '../../kubernetes/fields.ts'
+import type { ObjectId } from '../../informer/store/store-view.ts'
+import {
+  allOf,
+  type Condition,
+  everything,
+  hasLabel,
+  hasValue,
+} from '../../query/condition/condition.ts'
+import { VisiblePart } from '../../query/page/list-part.ts'
+import { unlessRefused } from '../errors/client-error.ts'
+import type { FoundObject, KindView } from '../prepare/kind-view.ts'
+import type { ManagerValue } from '../schema/gateway-types.ts'
+import { foundByKey, kindOfIdentity, refOf } from './object-read.ts'
+import type { ReadRun } from './read-run.ts'
+import { readMetadata } from './relation-read.ts'
+
+/** The managers of an object, the nearest to the source first. */
+export function managersOf(run: ReadRun, part: KindView, id: ObjectId): readonly ManagerValue[] {
+  const { cluster, kind, view } = part
+  const { namespace, name } = splitObjectKey(view.keyOf(id))
+  const [metadata] = readMetadata(run, part, id)
+  const object = { ...kind.resource, namespace: namespace === '' ? undefined : namespace, name }
+  return namedManagers(object, fieldsOf(metadata)).map((manager): ManagerValue => {
+    // Past objects lead to no present ones.
+    const find = (): FoundObject | undefined =>
+      part.past === undefined ? unlessRefused(() => foundManager(run, cluster, manager)) : undefined
+    return {
+      tool: manager.tool,
+      kind: manager.owner?.kind ?? null,
+      namespace: manager.namespace ?? null,
+      name: manager.name,
+      reversal() {
+        const found = manager.owner && find()
+        const held = found?.part.view.object(found.id) as unknown as Fields | undefined
+        return reversalOf(manager, held) ?? null
+      },
+      object() {
+        const found = find()
+        return found === undefined ? null : refOf(found)
+      },
+    }
+  })
+}
+
+/** The manager that an object names. Of several with its name, none is known to be it. Throws `ClientError`. */
+function foundManager(
+  run: ReadRun,
+  cluster: string,
+  { owner, namespace, name }: NamedManager,
+): FoundObject | undefined {
+  const at = kindOfIdentity(run.served, { cluster, ...(owner ?? { group: '', kind: 'Secret' }) })
+  if (at === undefined) return undefined
+  if (owner !== undefined && namespace !== undefined) {
+    return foundByKey(run, at, objectKey({ namespace, name }))
+  }
+  const labelled = helmSecretLabels(name).map(([label, value]) => hasLabel(label, [value]))
+  const named: readonly Condition[] = owner === undefined ? labelled : [hasValue('name', [name])]
+  const place = namespace === undefined ? everything : hasValue('namespace', [namespace])
+  const condition = allOf([place, ...named])
+  const within = (): readonly string[] | undefined =>
+    namespace === undefined ? undefined : [namespace]
+  run.followed?.({ reads: [at.kind], condition, isSaid: false })
+  const part = run.parts.part(at, { within })
+  const [found, other] = new VisiblePart({ ...part, condition }, run.budget).first(undefined, 2)
+  if (found === undefined || other !== undefined) return undefined
+  run.budget.spend('rows', 1)
+  return { part, id: found }
+}

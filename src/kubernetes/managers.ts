@@ -1,0 +1,97 @@
+/*
+ * What manages an object, by the labels and annotations that Argo CD, Flux and Helm set on what they deploy, and when it
+ * sets back what others change. Objects of a controller have copies of these labels, so nothing manages them.
+ */
+
+import { type Fields, fieldsOf, itemsOf, specOf, textOf } from './fields.ts'
+
+/** An Application, a Kustomization, a HelmRelease, or a release of Helm itself, which is no object of the API. */
+export interface NamedManager {
+  readonly tool: 'ARGO_CD' | 'FLUX' | 'HELM'
+  readonly owner: { readonly group: string; readonly kind: string } | undefined
+  /** `undefined`: the object does not say. */
+  readonly namespace: string | undefined
+  readonly name: string
+}
+
+interface Managed {
+  readonly group: string
+  readonly kind: string
+  readonly namespace: string | undefined
+  readonly name: string
+}
+
+/** The managers of an object, by its `metadata`, the nearest to the source first. */
+export function namedManagers(object: Managed, metadata: Fields): readonly NamedManager[] {
+  if (itemsOf(metadata['ownerReferences']).some(({ controller }) => controller === true)) return []
+  const labels = fieldsOf(metadata['labels'])
+  const annotations = fieldsOf(metadata['annotations'])
+  const flux = (group: string, kind: string): readonly NamedManager[] => {
+    const name = textOf(labels[`${group}/name`])
+    if (name === undefined) return []
+    const namespace = textOf(labels[`${group}/namespace`])
+    return [{ tool: 'FLUX', owner: { group, kind }, namespace, name }]
+  }
+  const application =
+    trackedBy(object, textOf(annotations['argocd.argoproj.io/tracking-id'])) ??
+    textOf(labels['argocd.argoproj.io/instance'])
+  const helmReleases = flux('helm.toolkit.fluxcd.io', 'HelmRelease')
+  const release = textOf(annotations['meta.helm.sh/release-name'])
+  const namespace = textOf(annotations['meta.helm.sh/release-namespace']) ?? object.namespace
+  return [
+    ...(application === undefined ? [] : [argoApplication(application)]),
+    ...flux('kustomize.toolkit.fluxcd.io', 'Kustomization'),
+    ...helmReleases,
+    // A HelmRelease of Flux makes a release of Helm, and says more of it.
+    ...(release === undefined || helmReleases.length > 0
+      ? []
+      : [{ tool: 'HELM', owner: undefined, namespace, name: release } as const]),
+  ]
+}
+
+/** `APPLICATION:GROUP/KIND:NAMESPACE/NAME`. On a copy of another object it names that one, which this is not. */
+function trackedBy(object: Managed, text: string | undefined): string | undefined {
+  const [, application, group, kind, namespace, name] =
+    /^([^:]+):([^/:]*)\/([^:]+):([^/:]*)\/(.+)$/.exec(text ?? '') ?? []
+  const isOwn =
+    name === object.name &&
+    kind === object.kind &&
+    group === object.group &&
+    (object.namespace === undefined || namespace === object.namespace)
+  return isOwn ? application : undefined
+}
+
+/** Applications outside Argo CD's own namespace are named `NAMESPACE_NAME`. */
+function argoApplication(text: string): NamedManager {
+  const [, namespace, name = text] = /^([^_]+)_(.+)$/.exec(text) ?? []
+  const owner = { group: 'argoproj.io', kind: 'Application' }
+  return { tool: 'ARGO_CD', owner, namespace, name }
+}
+
+/** When a manager sets back what others have changed. */
+export type Reversal = 'AT_ONCE' | 'IN_TURN' | 'WHEN_RESUMED' | 'WHEN_SYNCED' | 'WHEN_UPGRADED'
+
+/** When a manager sets back what others have changed, by the manager itself. `undefined`: the manager is not known. */
+export function reversalOf({ tool, owner }: NamedManager, manager?: Fields): Reversal | undefined {
+  if (tool === 'HELM') return 'WHEN_UPGRADED'
+  if (manager === undefined) return undefined
+  const spec = specOf(manager)
+  if (tool === 'FLUX') {
+    if (spec['suspend'] === true) return 'WHEN_RESUMED'
+    const corrects =
+      owner?.kind === 'Kustomization' || fieldsOf(spec['driftDetection'])['mode'] === 'enabled'
+    return corrects ? 'IN_TURN' : 'WHEN_UPGRADED'
+  }
+  const { automated } = fieldsOf(spec['syncPolicy'])
+  const { enabled, selfHeal } = fieldsOf(automated)
+  return enabled !== false && selfHeal === true ? 'AT_ONCE' : 'WHEN_SYNCED'
+}
+
+/** The labels of the Secret that holds what Helm has deployed last of a release. */
+export function helmSecretLabels(release: string): readonly (readonly [string, string])[] {
+  return [
+    ['owner', 'helm'],
+    ['name', release],
+    ['status', 'deployed'],
+  ]
+}
