@@ -277,7 +277,8 @@ function isOrdered(a: ResourceVersion | undefined, b: ResourceVersion | undefine
   return order !== undefined && order <= 0
 }
 
-const isSilent = ({ before, after }: ArchivedStep): boolean => before === after
+const isSilent = ({ type, before, after }: ArchivedStep): boolean =>
+  type === 'MODIFIED' && before === after
 
 /** The steps after `from`, up to `until`: with the states before, if the archive knows them. See {@link missedSteps}. */
 async function stepsBetween(
