@@ -83,8 +83,11 @@ export interface ArchiveBatch {
   readonly bytes: Uint8Array
 }
 
-/** Some objects of a kind, for a store: the texts, one after the other. */
+/** Some objects of a kind, for a store: the texts, one after the other. All chunks are of one moment. */
 export interface ObjectChunk {
+  /** `undefined`: the objects are of no position. */
+  readonly position: string | undefined
+  readonly incarnation: string
   readonly ends: Uint32Array
   readonly bytes: Uint8Array
 }
@@ -348,7 +351,7 @@ export interface ArchiveCalls extends PublishedCalls, SharingCalls {
   write(batch: ArchiveBatch): Promise<void>
   /** Notes that changes of a kind were not seen in this time. */
   gap(kind: number, fromMs: number, toMs: number): Promise<void>
-  /** The objects of a kind at its position, some at a time. */
+  /** The objects of a kind at its position, some at a time; a chunk at least. */
   objects(kind: number): AsyncIterable<ObjectChunk>
   /**
    * The changes of a kind after a resource version, oldest first; `undefined` if the archive does not know them all, or they

@@ -39,6 +39,7 @@ import {
   type ArchiveCalls,
   type ArchivedKind,
   type KindState,
+  type ObjectChunk,
 } from './archive-calls.ts'
 import { ArchiveError } from './archive-options.ts'
 import { maxRecords, WaitingBatch } from './waiting-batch.ts'
@@ -137,19 +138,36 @@ export class KindRecording implements ArchivedResource {
   async base(signal: AbortSignal): Promise<ArchivedBase | undefined> {
     const { calls, wentBack } = this.#options
     const isOther = await wentBack()
-    const state = await this.#ownState()
+    const state = await this.#stateWithin(openDeadlineMs)
     signal.throwIfAborted()
     // What is masked, the archive cannot give back. Of a Secret the cache has its metadata only, too.
     if (isOther || state === undefined || this.#kind.masked.length > 0) return undefined
-    const { position, reached } = state
+    const known = await this.#own(state)
+    signal.throwIfAborted()
+    if (known === undefined) return undefined
+    const chunks = calls.objects(state.id)[Symbol.asyncIterator]()
+    const first = await chunks.next().then(
+      ({ value }: IteratorResult<ObjectChunk, undefined>) => value,
+      () => undefined,
+    )
+    // Another process may have written meanwhile.
+    const isSame = first?.position === known.position && first.incarnation === state.incarnation
+    const own = isSame ? known : first && (await this.#own(first))
+    if (first === undefined || own === undefined || signal.aborted) {
+      void chunks.return?.()
+      signal.throwIfAborted()
+      return undefined
+    }
+    const { position, reached } = own
     this.#basePosition = position
     this.#lateSinceMs = state.writtenMs
-    return { resourceVersion: position, reached, objects: calls.objects(state.id) }
+    return { resourceVersion: position, reached, objects: begunWith(first, chunks) }
   }
 
   /** Whether the archive's position is one that the API server has not reached. */
   async isAhead(): Promise<boolean> {
-    const { position, reached } = (await this.#ownState()) ?? {}
+    const state = await this.#stateWithin(openDeadlineMs)
+    const { position, reached } = (state && (await this.#own(state))) ?? {}
     return position !== undefined && reached !== undefined && isBefore(reached, position)
   }
 
@@ -159,26 +177,21 @@ export class KindRecording implements ArchivedResource {
   }
 
   /**
-   * What the archive has of the kind in this incarnation of the cluster, with a version that the API server has reached, if
-   * that is known and comes before or after the position.
+   * A position of the archive in this incarnation of the cluster, with a version that the API server has reached, if that is
+   * known and comes before or after the position.
    */
-  async #ownState(): Promise<
-    | (KindState & {
-        readonly position: ResourceVersion
-        readonly reached: ResourceVersion | undefined
-      })
-    | undefined
-  > {
+  async #own(
+    at: Pick<KindState, 'position' | 'incarnation'>,
+  ): Promise<(Pick<ArchivedBase, 'reached'> & { readonly position: ResourceVersion }) | undefined> {
     const { place } = this.#options
-    const state = await this.#stateWithin(openDeadlineMs)
     const incarnation = place.incarnation()
-    if (state?.position === undefined || incarnation === '') return undefined
-    if (state.incarnation !== incarnation) return undefined
-    const position = resourceVersion(state.position)
+    if (at.position === undefined || incarnation === '') return undefined
+    if (at.incarnation !== incarnation) return undefined
+    const position = resourceVersion(at.position)
     if (readJointPosition(position) !== undefined) return undefined
     const reached = await place.reached(position)
     const isOrdered = reached && compareResourceVersions(reached, position) !== undefined
-    return { ...state, position, reached: isOrdered === true ? reached : undefined }
+    return { position, reached: isOrdered === true ? reached : undefined }
   }
 
   /**
@@ -605,6 +618,17 @@ export class KindRecording implements ArchivedResource {
     held.catch((error: Error) => first.reject(error))
     first.promise.catch(() => {})
     return { known: first.promise, held }
+  }
+}
+
+async function* begunWith<T>(first: T, others: AsyncIterator<T>): AsyncGenerator<T, void> {
+  try {
+    yield first
+    for (let next = await others.next(); next.done !== true; next = await others.next()) {
+      yield next.value
+    }
+  } finally {
+    await others.return?.()
   }
 }
 

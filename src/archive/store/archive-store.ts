@@ -213,16 +213,25 @@ class ArchiveStore implements ArchiveCalls {
     const engine = await this.prepare()
     const { keysOnly = false } = this.#kinds.get(kind)?.archived ?? {}
     try {
+      // One statement, since another process may be writing.
       const chunks = engine.chunks(
-        'SELECT dictionary, body FROM objects WHERE kind_id = $1',
+        `SELECT position, incarnation, dictionary, body FROM kinds
+         LEFT JOIN objects ON objects.kind_id = kinds.id WHERE kinds.id = $1`,
         [kind],
         objectsAtOnce,
       )
       for await (const rows of chunks) {
+        const [first] = rows
         const texts: Uint8Array[] = []
-        for (const row of rows)
+        for (const row of rows) {
+          if (row['body'] === null) continue
           texts.push(storable(await this.#writer.bytes(engine, row), keysOnly))
-        yield chunkOf(texts)
+        }
+        yield {
+          position: textOf(first?.['position']),
+          incarnation: String(first?.['incarnation']),
+          ...chunkOf(texts),
+        }
       }
     } catch (error) {
       throw await this.#failed(engine, error)
@@ -646,7 +655,7 @@ function storable(body: Buffer, keysOnly: boolean): Uint8Array {
   throw new ArchiveError('ARCHIVE_BEHIND', problem, 'nothing is to be done: Secrets are listed')
 }
 
-function chunkOf(texts: readonly Uint8Array[]): ObjectChunk {
+function chunkOf(texts: readonly Uint8Array[]): Pick<ObjectChunk, 'ends' | 'bytes'> {
   const ends = new Uint32Array(texts.length)
   const bytes = new Uint8Array(texts.reduce((sum, text) => sum + text.length, 0))
   let end = 0
