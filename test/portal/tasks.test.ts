@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Hand, portalTasks } from '../../bench/support/portal-tasks.ts'
+import { startTaskWorld, type TaskWorld } from '../../bench/support/task-world.ts'
+import { describeInBrowser } from '../support/browser.ts'
+import { openPage } from './portal-page.ts'
+
+describeInBrowser('The tasks of docs/tasks.md', (browser) => {
+  let world: TaskWorld
+  beforeAll(async () => {
+    world = await startTaskWorld()
+  })
+  afterAll(() => world[Symbol.asyncDispose]())
+
+  it('are fifteen daily ones, and nine more', () => {
+    const daily = portalTasks.filter(({ group }) => group === 'daily')
+    expect([daily.length, portalTasks.length - daily.length]).toEqual([15, 9])
+    expect(new Set(portalTasks.map(({ name }) => name)).size).toBe(24)
+  })
+
+  for (const { name, run } of portalTasks) {
+    it.skipIf(run === undefined)(`can be done: ${name}`, async () => {
+      await using opened = await openPage(browser(), world, { width: 1440, height: 900 })
+      await opened.page
+        .getByRole('region', { name: 'Problems' })
+        .getByRole('link')
+        .first()
+        .waitFor()
+      const hand = new Hand(opened.page)
+      await run?.(hand)
+      console.log(`${name}: ${hand.interactions}`)
+      expect(opened.problems).toEqual([])
+    })
+  }
+})
