@@ -132,26 +132,29 @@ function addDrift(storage: Storage): void {
     },
   )
   const resource = { version: 'v1', namespace: 'storefront' }
-  storage.create({ group: 'argoproj.io', version: 'v1alpha1', resource: 'applications' }, {
-    apiVersion: 'argoproj.io/v1alpha1',
-    kind: 'Application',
-    metadata: { name: 'storefront', namespace: 'storefront' },
-    spec: { source: { repoURL: 'https://git.example/shop', path: 'deploy' } },
-    status: {
-      sync: { status: 'OutOfSync', revision: '0123456789abcdef0123456789abcdef01234567' },
-      health: { status: 'Healthy' },
-      resources: [
-        { ...resource, kind: 'Service', name: 'shop-web', status: 'Synced' },
-        {
-          ...resource,
-          group: 'apps',
-          kind: 'Deployment',
-          name: 'shop-web',
-          status: 'OutOfSync',
-        },
-      ],
+  storage.create(
+    { group: 'argoproj.io', version: 'v1alpha1', resource: 'applications' },
+    {
+      apiVersion: 'argoproj.io/v1alpha1',
+      kind: 'Application',
+      metadata: { name: 'storefront', namespace: 'storefront' },
+      spec: { source: { repoURL: 'https://git.example/shop', path: 'deploy' } },
+      status: {
+        sync: { status: 'OutOfSync', revision: '0123456789abcdef0123456789abcdef01234567' },
+        health: { status: 'Healthy' },
+        resources: [
+          { ...resource, kind: 'Service', name: 'shop-web', status: 'Synced' },
+          {
+            ...resource,
+            group: 'apps',
+            kind: 'Deployment',
+            name: 'shop-web',
+            status: 'OutOfSync',
+          },
+        ],
+      },
     },
-  })
+  )
 }
 
 function workload(name: string, image: string, metadata: object = {}): Unstructured {
@@ -194,17 +197,23 @@ function addRole(storage: Storage): void {
   const rbac = { group, version: 'v1' }
   const apiVersion = `${group}/v1`
   const at = { namespace: 'payments' }
-  storage.create({ ...rbac, resource: 'roles' }, {
-    apiVersion,
-    kind: 'Role',
-    metadata: { ...at, name: 'pod-killer' },
-    rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'delete'] }],
-  })
-  storage.create({ ...rbac, resource: 'rolebindings' }, {
-    apiVersion,
-    kind: 'RoleBinding',
-    metadata: { ...at, name: 'oncall-kills' },
-    roleRef: { apiGroup: group, kind: 'Role', name: 'pod-killer' },
-    subjects: [{ apiGroup: group, kind: 'Group', name: 'oncall' }],
-  })
+  storage.create(
+    { ...rbac, resource: 'roles' },
+    {
+      apiVersion,
+      kind: 'Role',
+      metadata: { ...at, name: 'pod-killer' },
+      rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'delete'] }],
+    },
+  )
+  storage.create(
+    { ...rbac, resource: 'rolebindings' },
+    {
+      apiVersion,
+      kind: 'RoleBinding',
+      metadata: { ...at, name: 'oncall-kills' },
+      roleRef: { apiGroup: group, kind: 'Role', name: 'pod-killer' },
+      subjects: [{ apiGroup: group, kind: 'Group', name: 'oncall' }],
+    },
+  )
 }

@@ -27,9 +27,9 @@ describeInBrowser('The tasks of docs/tasks.md', (browser) => {
     const daily = portalTasks.filter(({ group }) => group === 'daily')
     expect([daily.length, portalTasks.length - daily.length]).toEqual([15, 9])
     expect(new Set(portalTasks.map(({ name }) => name)).size).toBe(24)
-    for (const { name, run } of portalTasks) {
-      if (run === undefined) expect(documented.get(name)).toBe('not built')
-    }
+    const missing = portalTasks.filter(({ run }) => run === undefined)
+    const told = missing.map(({ name }) => documented.get(name))
+    expect(told).toEqual(missing.map(() => 'not built'))
   })
 
   for (const { name, run } of portalTasks) {
