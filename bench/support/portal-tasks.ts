@@ -354,7 +354,17 @@ export const portalTasks: readonly PortalTask[] = [
       await hand.see(button(page, 'oncall'))
     },
   },
-  { name: 'See what a workload has used in the last hour', group: 'further' },
+  {
+    name: 'See what a workload has used in the last hour',
+    group: 'further',
+    async run(hand) {
+      const { page } = hand
+      await open(hand, 'deployment card-gateway', /card-gateway/)
+      await hand.see(title(page, 'Deployment card-gateway'))
+      await hand.click(page.getByText('Use over the last hour'))
+      await hand.see(page.locator('canvas').nth(1))
+    },
+  },
   {
     name: 'See which objects of an application drift from their source',
     group: 'further',

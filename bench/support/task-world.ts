@@ -1,6 +1,6 @@
 /**
  * What the tasks of the portal are done in: the fleet of the scenario behind a gateway that serves everything (writes, shells, what
- * Secrets hold, an archive in memory), and a few objects that the scenario lacks. The company stands still, so that a task takes
+ * Secrets hold, an archive in memory, a Prometheus that plays its part), and a few objects that the scenario lacks. The company stands still, so that a task takes
  * the same steps each time.
  */
 import {
@@ -13,6 +13,7 @@ import {
 import type { Unstructured } from '../../src/kubernetes.ts'
 import { type SimulatedFleetCluster, startSimulatedFleet } from '../../src/simulator.ts'
 import { createCertificateAuthority } from '../../test/api-server/certificates.ts'
+import { FakePrometheus } from '../../test/support/fake-prometheus.ts'
 
 /** A gateway with its portal. */
 export interface TaskWorld extends AsyncDisposable {
@@ -42,6 +43,15 @@ export async function startTaskWorld(pods = 180): Promise<TaskWorld> {
     addCompared(simulator.storage, image)
   }
   addRole(first.simulator.storage)
+  const prometheus = stack.use(new FakePrometheus())
+  for (const { metadata } of first.simulator.storage.list({ ...core, resource: 'pods' })) {
+    const { name, namespace = '' } = metadata
+    if (namespace !== 'payments') continue
+    prometheus.series.push({
+      metric: { cluster: first.name, namespace, pod: name },
+      cpu: (step) => 0.03 + 0.02 * Math.sin(step / 6) ** 2 + (step > 40 ? 0.02 : 0),
+    })
+  }
   const log = { info() {}, warn() {}, error: console.error }
   const gateway = stack.use(
     await createGateway({
@@ -49,6 +59,7 @@ export async function startTaskWorld(pods = 180): Promise<TaskWorld> {
       allowWrites: true,
       secretData: true,
       archive: { url: 'memory:' },
+      prometheus: { url: await prometheus.listen(), clusterLabel: 'cluster' },
       log,
     }),
   )

@@ -43,6 +43,7 @@ export const viewNames = [
   'access',
   'object',
   'pod',
+  'charts',
   'node',
   'namespace',
   'configmap',
@@ -273,6 +274,16 @@ async function viewsOf(world: TaskWorld): Promise<readonly View[]> {
       async show(page) {
         await page.getByRole('list', { name: 'The last lines of the log' }).waitFor()
         await seen(page, /^Uses: cpu/)
+      },
+    },
+    {
+      name: 'charts',
+      caption: 'The use of a pod over the last hour, with what happened to it',
+      path: of(found('running').nameId),
+      async show(page) {
+        await page.getByText('Use over the last hour').click()
+        await page.locator('canvas').nth(1).waitFor()
+        await page.locator('canvas').first().scrollIntoViewIfNeeded()
       },
     },
     {
