@@ -165,6 +165,9 @@ function groupsOf(
   const objects: EntryGroup = { name: 'objects', entries: all.objects }
   const clusters: EntryGroup = { name: 'clusters', entries: fitting(text, all.clusters, 4) }
   const toDo: EntryGroup = { name: 'actions', entries: all.toDo }
+  const views: EntryGroup = { name: 'views', entries: fitting(text, all.views, 4) }
+  const isNamed = ({ entries: [first] }: EntryGroup): boolean =>
+    first !== undefined && fitOfEntry(text, first) === 0
   const [best] = kinds.entries
   // `pods` means the kind; a few letters that are also in the name of a kind mean the object that has them together.
   const isKind = best !== undefined && (fitOfEntry(text, best) ?? 4) < 3
@@ -177,10 +180,10 @@ function groupsOf(
         ]
       : [
           ...(toDo.entries.length > 0 ? [toDo] : []),
-          ...(fitOfEntry(text, clusters.entries[0] ?? { title: '' }) === 0 ? [clusters] : []),
+          ...[clusters, views].filter(isNamed),
           ...(isKind ? [kinds, objects] : [objects, kinds]),
           clusters,
-          { name: 'views', entries: fitting(text, all.views, 4) },
+          views,
           ...(toDo.entries.length > 0
             ? []
             : [{ name: 'actions' as const, entries: fitting(text, all.actions, 4) }]),
