@@ -270,7 +270,7 @@ export const portalTasks: readonly PortalTask[] = [
       await hand.see(title(page, 'Deployment card-gateway'))
       await hand.press('2')
       const users = page.getByRole('tabpanel').getByRole('listitem')
-      const service = users.filter({ hasText: /^\s*Service\W/ })
+      const service = users.filter({ has: page.getByText('Service', { exact: true }) })
       await hand.click(service.getByRole('link', { name: 'card-gateway', exact: true }))
       await hand.see(title(page, 'Service card-gateway'))
     },

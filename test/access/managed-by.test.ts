@@ -191,5 +191,6 @@ describe('What manages an object', () => {
     })
     expect(await next()).toEqual([])
     await frames.return?.()
+    expect(served.log.filter((line) => line.includes('unexpectedly'))).toEqual([])
   })
 })

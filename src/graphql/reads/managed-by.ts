@@ -74,7 +74,8 @@ function foundManager(
   const within = (): readonly string[] | undefined =>
     namespace === undefined ? undefined : [namespace]
   run.followed?.({ reads: [at.kind], condition, isSaid: false })
-  const part = run.parts.part(at, { within })
+  const part = run.late(() => run.parts.part(at, { within }))
+  if (part === undefined) return undefined
   const [found, other] = new VisiblePart({ ...part, condition }, run.budget).first(undefined, 2)
   if (found === undefined || other !== undefined) return undefined
   run.budget.spend('rows', 1)
