@@ -36,11 +36,11 @@ describeInBrowser('Signing in', (browser) => {
   })
 
   /** A page whose browser may go to the provider. */
-  const open = async (path: string): Promise<PortalPage> =>
+  const open = async (path: string, ...expected: readonly RegExp[]): Promise<PortalPage> =>
     openPage(browser(), portal, {
       path,
       isAlone: true,
-      expected: [new RegExp(`^request to ${provider.url}`), /status of 404/],
+      expected: [new RegExp(`^request to ${provider.url}`), /status of 404/, ...expected],
     })
   const choose = async (page: Page, person: string): Promise<void> =>
     page.getByRole('link', { name: person }).click()
@@ -103,7 +103,8 @@ describeInBrowser('Signing in', (browser) => {
   })
 
   it('says that a session has ended while the page was open, and leads back to the same place', async () => {
-    await using opened = await open('/kinds/deployments.apps')
+    // A question that is under way when the session ends.
+    await using opened = await open('/kinds/deployments.apps', /status of 401/)
     const { page } = opened
     await signIn(page, 'Alice Adams')
     await page.getByRole('grid').getByText('payments').first().waitFor()
