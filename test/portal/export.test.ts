@@ -12,7 +12,7 @@ const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 describeInBrowser('Export', (browser) => {
   let portal: ServedPortal
   beforeAll(async () => {
-    portal = await servePortal({ pods: 40 })
+    portal = await servePortal({ pods: 40, hasMetrics: true })
     for (let at = 0; at < 250; at++) make(portal, `exported-${String(at).padStart(3, '0')}`)
   })
   afterAll(() => portal[Symbol.asyncDispose]())
@@ -38,6 +38,21 @@ describeInBrowser('Export', (browser) => {
     await page.getByRole('button', { name: 'Dismiss' }).click()
     await page.getByText('250 exported.').waitFor({ state: 'detached' })
   })
+
+  it.each(['pods', 'deployments.apps'])(
+    'writes what %s use, as the table says it',
+    async (path) => {
+      await using opened = await open(`/kinds/${path}?q=card-gateway-*|card-gateway`)
+      const { page } = opened
+      const cpu = page.locator('[role=gridcell][data-column=usageCpu]').first()
+      await expect.poll(() => cpu.innerText()).toMatch(/^[\d.]+m?\/[\d.]+m?$/)
+      const { text } = await downloaded(page, /^Export \d+ as CSV$/)
+      const [head = '', first = ''] = text.split('\r\n')
+      expect(head).toMatch(/,CPU,Memory,/)
+      expect(first).toMatch(/,[1-9][\d.]*m?\/[1-9][\d.]*m?,[1-9][\d.]* [MG]iB\/[1-9][\d.]* [MG]iB,/)
+      expect(opened.problems).toEqual([])
+    },
+  )
 
   it('writes a selection as YAML and as JSON, whole', async () => {
     await using opened = await open('/kinds/configmaps?q=exported-*')
@@ -149,7 +164,7 @@ function make({ cluster }: Pick<ServedPortal, 'cluster'>, name: string): void {
 
 async function downloaded(
   page: Page,
-  item: string,
+  item: string | RegExp,
 ): Promise<{ readonly name: string; readonly text: string }> {
   await page.getByRole('button', { name: 'More', exact: true }).click()
   const [download] = await Promise.all([

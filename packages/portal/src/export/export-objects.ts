@@ -8,6 +8,8 @@ import {
   type TypedDocumentString,
 } from '../gateway/documents.ts'
 import { type Gateway, GatewayError } from '../gateway/gateway.ts'
+import { isUsageColumn, usageText } from '../usage/usage-column.tsx'
+import { objectUsage, type ObjectUsage, usageDocument } from '../usage/usage.ts'
 import type { NamedObject } from './kubectl.ts'
 
 export type ExportForm = 'csv' | 'yaml' | 'json'
@@ -48,16 +50,20 @@ export async function exportObjects(
 /** The cells of rows, by the columns that are shown (RFC 4180). Times are whole, as ages of yesterday say nothing. */
 export async function exportRows(
   {
+    kind,
     columns,
     hasColumns,
     wide,
-  }: { columns: readonly TableColumn[]; hasColumns: boolean; wide: boolean },
+  }: { kind: string; columns: readonly TableColumn[]; hasColumns: boolean; wide: boolean },
   options: ExportOptions,
 ): Promise<Exported> {
   const rows = await read(options, ExportedRowsDocument, { columns: hasColumns, wide })
+  const isUsed = columns.some(({ id }) => isUsageColumn(id))
+  const used = isUsed ? await read(options, usageDocument(kind), {}) : []
+  const use = new Map(used.map((object) => [object.id, objectUsage(object)]))
   const lines = [
     columns.map(({ title }) => title),
-    ...rows.map((row) => columns.map((column) => cellText(row, column))),
+    ...rows.map((row) => columns.map((column) => cellText(row, column, use.get(row.id)))),
   ]
   const text = lines.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')
   return { text, objects: rows.length }
@@ -97,8 +103,9 @@ async function read<One, Variables>(
   return found
 }
 
-function cellText(row: TableRow, column: TableColumn): string {
+function cellText(row: TableRow, column: TableColumn, use: ObjectUsage | undefined): string {
   if (column.id === 'age') return row.creationTimestamp ?? ''
+  if (isUsageColumn(column.id)) return use === undefined ? '' : usageText(column.id, use)
   const cell = row.printerColumns?.find(({ name }) => name === column.id)
   if (cell !== undefined && cell.since !== null) {
     const text = typeof cell.value === 'string' ? cell.value : JSON.stringify(cell.value ?? '')

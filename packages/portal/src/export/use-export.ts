@@ -39,10 +39,10 @@ export function useExport({ resource, list, columns, picked }: ExportSource): Ex
     const told = (read: number): void => setSays(say.reading(read, ids.length))
     const options = { gateway, ids, signal, told }
     told(0)
-    const { columns: hasColumns, wide } = list
+    const { kind, columns: hasColumns, wide } = list
     const exported: Exported =
       form === 'csv'
-        ? await exportRows({ columns, hasColumns, wide }, options)
+        ? await exportRows({ kind, columns, hasColumns, wide }, options)
         : await exportObjects(form, options)
     save(exported.text, `${resource}.${form}`, types[form])
     const gone = ids.length - exported.objects

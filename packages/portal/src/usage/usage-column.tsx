@@ -50,6 +50,16 @@ export function usageCellText(id: ColumnId): string {
 /** What the rows in view use, by their `id`s. */
 export const UsageContext = createContext<ReadonlyMap<string, ObjectUsage>>(new Map())
 
+/** What a cell says: what is used of what is requested, or one amount. */
+export function usageText(column: ColumnId, use: ObjectUsage): string {
+  const [resource, amount] = columns[column]
+  const { used, requested, allocatable, ...others } = use[resource]
+  const say = (number: number | undefined): string =>
+    number === undefined ? usageWords.unknown : usageWords.amounts[resource](number)
+  if (amount === 'used') return `${say(used)}/${say(allocatable ?? requested)}`
+  return say({ requested, allocatable, ...others }[amount])
+}
+
 /** A cell: what is used of what is requested, or one amount. */
 export function UsageCell({ id, column }: { readonly id: string; readonly column: ColumnId }) {
   const use = useContext(UsageContext).get(id)

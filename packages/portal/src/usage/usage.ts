@@ -72,11 +72,16 @@ export function useUsage(
   readonly why: string | undefined
 } {
   const { data, errors } = useAnswer(
-    documents[kind] ?? WorkloadUsageDocument,
+    usageDocument(kind),
     { ids: [...ids] },
     { enabled: ids.length > 0, everyMs },
   )
   return { byId: usagesOf(data), why: whyUnknown(errors) }
+}
+
+/** What asks for the use of objects of a kind. */
+export function usageDocument(kind: string): UsageDocument {
+  return documents[kind] ?? WorkloadUsageDocument
 }
 
 const known = new WeakMap<UsageQuery, ReadonlyMap<string, ObjectUsage>>()
@@ -98,7 +103,7 @@ function usagesOf(data: UsageQuery | undefined): ReadonlyMap<string, ObjectUsage
 
 type Answered = NonNullable<NonNullable<UsageQuery['objects']>[number]>
 
-function objectUsage(object: Answered): ObjectUsage {
+export function objectUsage(object: Answered): ObjectUsage {
   const usage = 'usage' in object ? object.usage : null
   const sums = 'pods' in object ? object.pods : null
   const own = 'requests' in object ? object : undefined
