@@ -24,6 +24,16 @@ describeInBrowser('Delivery', (browser) => {
   })
   afterAll(() => portal[Symbol.asyncDispose]())
 
+  it('says so where nothing delivers', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/delivery?ns=default' })
+    const none = opened.page.getByText('Nothing here is delivered by Argo CD, Flux or Helm')
+    await none.waitFor()
+    await opened.page.goto('/delivery')
+    await opened.page.getByRole('rowheader').first().waitFor()
+    expect(await none.isVisible()).toBe(false)
+    await opened.audit()
+  })
+
   it('lists what Argo CD, Flux and Helm deliver, with state, revision, source and drift', async () => {
     await using opened = await openPage(browser(), portal, { path: '/delivery' })
     const { page } = opened

@@ -37,7 +37,7 @@ export function Delivery() {
         <Deliveries key={name} title={say.sections[name]} kind={kind} />
       ))}
       {hasSecrets ? <HelmReleases /> : null}
-      {isPending || hasSecrets || kinds.length > 0 ? null : <p>{say.none}</p>}
+      {isPending ? null : <p className={styles['none']}>{say.none}</p>}
     </section>
   )
 }
