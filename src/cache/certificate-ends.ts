@@ -126,7 +126,7 @@ function endOf(secret: KubernetesObject, resourceVersion: string): CertificateEn
     const certificate = new X509Certificate(Buffer.from(text, 'base64'))
     const { validFrom, validTo } = certificate
     const [notBeforeMs, notAfterMs] = [Date.parse(validFrom), Date.parse(validTo)]
-    // Whoever writes a Secret may write any dates.
+    // A user may write any dates into a Secret.
     if (Number.isNaN(notBeforeMs) || Number.isNaN(notAfterMs)) return undefined
     const names = namesOf(certificate)
     const issuer = issuerOf(certificate)

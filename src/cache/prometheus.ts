@@ -8,6 +8,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { FairSlots, NoSlotError } from '../lib/concurrency.ts'
+import { readUpTo } from '../lib/read-body.ts'
 import { fieldsOf, textOf } from '../kubernetes/fields.ts'
 import { objectKey, splitObjectKey } from '../kubernetes/object.ts'
 import { Series } from './usage-series.ts'
@@ -29,6 +30,11 @@ export interface PrometheusOptions {
 /** Whether a text can be {@link PrometheusOptions.url}. */
 export function isPrometheusUrl(url: string): boolean {
   return /^https?:\/\/[^?#@]+$/.test(url) && URL.canParse(url.replaceAll('{cluster}', 'x'))
+}
+
+/** Whether a Prometheus tells the objects of one cluster from those of another. */
+export function tellsClusters({ url, clusterLabel }: PrometheusOptions): boolean {
+  return clusterLabel !== undefined || url.includes('{cluster}')
 }
 
 /** Objects whose use is asked for: all pods, or all nodes. */
@@ -71,8 +77,7 @@ export class Prometheus {
 
   /** `undefined` if it could take objects of another cluster for those of this one. `isOnly`: whether there are no others. */
   of(cluster: string, isOnly: boolean): ClusterPrometheus | undefined {
-    const { url, clusterLabel } = this.#options
-    if (!isOnly && clusterLabel === undefined && !url.includes('{cluster}')) return undefined
+    if (!isOnly && !tellsClusters(this.#options)) return undefined
     let found = this.#clusters.get(cluster)
     if (found === undefined) {
       found = new ClusterPrometheus(cluster, this.#options, this.#shared)
@@ -194,11 +199,14 @@ export class ClusterPrometheus {
       redirect: 'error',
       signal,
     })
-    const text = await textUpTo(maxAnswerBytes, response)
+    const body = await readUpTo(maxAnswerBytes, (response.body ?? []) as AsyncIterable<Buffer>)
+    if (body.length > maxAnswerBytes) {
+      throw new PrometheusError('the answer of Prometheus is too large')
+    }
     if (!response.ok) throw new PrometheusError(`Prometheus answers ${response.status}`)
     let answer: unknown
     try {
-      answer = JSON.parse(text)
+      answer = JSON.parse(body.toString())
     } catch (cause) {
       throw new PrometheusError('the answer of Prometheus is not JSON', { cause })
     }
@@ -209,17 +217,6 @@ export class ClusterPrometheus {
     }
     return result as readonly unknown[]
   }
-}
-
-async function textUpTo(mostBytes: number, { body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes > mostBytes) throw new PrometheusError('the answer of Prometheus is too large')
-  }
-  return Buffer.concat(chunks).toString()
 }
 
 /** Selects exactly the series of the objects. */

@@ -3,7 +3,7 @@
  * measured object has a ring of 60 slots, one for a minute, or for the interval of the measurements if that is longer. A slot
  * has the last measurement of its time. The rings of all clusters share pages of typed arrays and one bound: at the bound, further
  * objects get none. A ring ends when a list no longer has its object. All rings of a place end an hour after its last
- * measurement, so a gateway that nobody asks for usage holds none.
+ * measurement: without questions about usage, a gateway holds none.
  */
 
 import { ringSlots, type Series } from './usage-series.ts'

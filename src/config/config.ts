@@ -11,6 +11,7 @@ import {
   type AuthenticationOptions,
   authenticationOptionsSchema,
 } from '../access/authentication/authentication-options.ts'
+import { tellsClusters } from '../cache/prometheus.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { parseDurationMs } from '../lib/duration.ts'
 import { isRecord } from '../lib/json.ts'
@@ -235,9 +236,9 @@ function problemsBetween(config: Config): readonly string[] {
     auth.mode === 'oidc-login' &&
     auth.login?.sessionSecretFile === undefined
   const isSharedByNone = share.address !== undefined && !/^postgres(ql)?:/.test(archive.url ?? '')
-  const { url = '{cluster}', clusterLabel } = metrics.prometheus ?? {}
+  const { prometheus } = metrics
   const areMany = clusters.length > 1 || clusterSources.length > 0
-  const isAmbiguous = areMany && clusterLabel === undefined && !url.includes('{cluster}')
+  const isAmbiguous = areMany && prometheus !== undefined && !tellsClusters(prometheus)
   const byCluster = 'needs the label that names the cluster, or {cluster} in metrics.prometheus.url'
   const byPostgres = 'only by a Postgres that all of them reach: postgres://…'
   const reviewing = clusters.findIndex(({ name }) => name === (auth.cluster ?? names[0]))

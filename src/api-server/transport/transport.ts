@@ -400,7 +400,6 @@ async function agentOf({ cluster }: ClusterConfig, limits: TransportOptions): Pr
 
 const reviews = /^\/apis\/auth(?:entication|orization)\.k8s\.io\/.*reviews$/
 
-/** Returns the response if it is 2xx; otherwise throws its refusal. */
 /**
  * Throws `ApiStatusError` 404 for a name `.` or `..`, which no object has. Proxies that normalise paths (RFC 3986, 6.2.2.3)
  * would make another path of it, such as that of a Namespace.
@@ -408,24 +407,11 @@ const reviews = /^\/apis\/auth(?:entication|orization)\.k8s\.io\/.*reviews$/
 function checkPath({ method, path }: Pick<TransportRequest, 'method' | 'path'>): void {
   const [place = ''] = path.split('?', 1)
   if (!/\/\.{1,2}(?:\/|$)/.test(place)) return
-  const [kind, apiVersion, status, reason, code] = [
-    'Status',
-    'v1',
-    'Failure',
-    'NotFound',
-    404,
-  ] as const
-  const message = 'no object has the name "." or ".."'
-  throw new ApiStatusError(`${method} ${place}`, code, {
-    kind,
-    apiVersion,
-    status,
-    reason,
-    code,
-    message,
-  })
+  const status = failureStatus(404, 'NotFound', 'no object has the name "." or ".."')
+  throw new ApiStatusError(`${method} ${place}`, 404, status)
 }
 
+/** Returns the response if it is 2xx; otherwise throws its refusal. */
 async function accepted(
   request: TransportRequest,
   response: ExchangeResponse,

@@ -61,7 +61,7 @@ export class Holders {
     }
   }
 
-  /** Prolongs all that is held, and not what was released and nobody has taken yet; forgets what is lost. */
+  /** Prolongs the clusters that this process holds, without those that it has released; forgets those that it has lost. */
   async prolong(statements: Statements): Promise<void> {
     const held = [...this.#epochs.keys()].toSorted()
     if (held.length === 0) return

@@ -194,10 +194,11 @@ export class LogFrames extends MergedParts<readonly LogStream[]> {
 
   /** Where the subscriber has lines, the next holder goes on from them, however many there were meanwhile. */
   override argumentsOf({ clusters, isSuccessor }: ContentPart): Readonly<Record<string, unknown>> {
+    if (!isSuccessor) return {}
     const times = [...this.#last].flatMap(([name, time]) =>
       clusters.includes(name.slice(0, name.indexOf('/'))) ? [Date.parse(time)] : [],
     )
-    if (!isSuccessor || times.length === 0) return {}
+    if (times.length === 0) return {}
     return { since: new Date(Math.max(...times) - overlapMs).toISOString(), tailLines: null }
   }
 

@@ -91,7 +91,7 @@ export function facetsOf(run: ReadRun, list: CountedList, args: FacetsArguments)
   })
 }
 
-/** The counts and sums of a list of which nothing can be read. */
+/** The counts and sums of a list that cannot be read. */
 export function uncounted(
   kind: Kind,
   args: FacetsArguments,

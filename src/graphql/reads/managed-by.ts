@@ -3,7 +3,7 @@
  * far as the caller may read it: a manager that the caller may not read counts as absent.
  */
 
-import { fieldsOf } from '../../kubernetes/fields.ts'
+import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import {
   helmSecretLabels,
   type NamedManager,
@@ -11,7 +11,6 @@ import {
   reversalOf,
 } from '../../kubernetes/managers.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
-import type { Fields } from '../../kubernetes/fields.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import {
   allOf,

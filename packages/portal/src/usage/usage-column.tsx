@@ -50,26 +50,31 @@ export function usageCellText(id: ColumnId): string {
 /** What the rows in view use, by their `id`s. */
 export const UsageContext = createContext<ReadonlyMap<string, ObjectUsage>>(new Map())
 
-/** What a cell says: what is used of what is requested, or one amount. */
-export function usageText(column: ColumnId, use: ObjectUsage): string {
+/** One amount; or what is used, and what is requested or there is. */
+function textsOf(column: ColumnId, use: ObjectUsage): readonly [string, string?] {
   const [resource, amount] = columns[column]
-  const { used, requested, allocatable, ...others } = use[resource]
+  const amounts = use[resource]
   const say = (number: number | undefined): string =>
     number === undefined ? usageWords.unknown : usageWords.amounts[resource](number)
-  if (amount === 'used') return `${say(used)}/${say(allocatable ?? requested)}`
-  return say({ requested, allocatable, ...others }[amount])
+  return amount === 'used'
+    ? [say(amounts.used), say(amounts.allocatable ?? amounts.requested)]
+    : [say(amounts[amount])]
+}
+
+/** The text of a cell. */
+export function usageText(column: ColumnId, use: ObjectUsage): string {
+  return textsOf(column, use).join('/')
 }
 
 /** A cell: what is used of what is requested, or one amount. */
 export function UsageCell({ id, column }: { readonly id: string; readonly column: ColumnId }) {
   const use = useContext(UsageContext).get(id)
   if (use === undefined) return null
-  const [resource, amount] = columns[column]
+  const [first, second] = textsOf(column, use)
+  if (second === undefined) return <>{first}</>
+  const [resource] = columns[column]
   const amounts = use[resource]
   const text = usageWords.amounts[resource]
-  const say = (number: number | undefined): string =>
-    number === undefined ? usageWords.unknown : text(number)
-  if (amount !== 'used') return <>{say(amounts[amount])}</>
   const { used, requested, limit, allocatable } = amounts
   if (used === undefined && requested === undefined) {
     return <span className={styles['dim']}>{usageWords.unknown}</span>
@@ -83,9 +88,9 @@ export function UsageCell({ id, column }: { readonly id: string; readonly column
   return (
     <span title={title}>
       <span className={styles['used']} data-level={levelOf(amounts)}>
-        {say(used)}
+        {first}
       </span>
-      <span className={styles['dim']}>/{say(allocatable ?? requested)}</span>
+      <span className={styles['dim']}>/{second}</span>
     </span>
   )
 }
