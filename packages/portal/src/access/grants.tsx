@@ -23,19 +23,32 @@ export type Subject = Pick<Grant['subject'], 'kind' | 'namespace' | 'name'>
 const firstPage = 50
 const furtherPages = 200
 
-/** Calls a function when objects of RBAC change, as far as the user may list them. */
+/** How long changes are gathered before grants are asked for again. */
+const gatherMs = 500
+
+/** Calls a function soon after objects of RBAC have changed, as far as the user may list them. */
 function useRbacChanges(cluster: string | null | undefined, changed: () => void): void {
   const { socket } = useGateway()
   const latest = useRef(changed)
   latest.current = changed
   useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined
     const request = { query: FollowRbacDocument.toString(), variables: { cluster } }
-    return socket.subscribe(request, {
+    const leave = socket.subscribe(request, {
       // The first frame, too: something may have changed between the answer and it.
-      next: () => latest.current(),
+      next() {
+        timer ??= setTimeout(() => {
+          timer = undefined
+          latest.current()
+        }, gatherMs)
+      },
       error() {},
       complete() {},
     })
+    return () => {
+      leave()
+      clearTimeout(timer)
+    }
   }, [socket, cluster])
 }
 

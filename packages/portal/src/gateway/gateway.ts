@@ -151,12 +151,13 @@ export function useAnswer<Result, Variables>(
   readonly isPending: boolean
   /** Whether the data answers the variables before these: the answer to these is on its way. */
   readonly isPrevious: boolean
-  /** Asks again now. */
+  /** Asks again now, or as soon as a question that is under way is answered: its answer may be older than what the caller knows. */
   readonly again: () => void
 } {
   const gateway = useGateway()
+  const queryKey = [document.toString(), variables]
   const { data, error, isPending, isPlaceholderData, refetch } = useQuery({
-    queryKey: [document.toString(), variables],
+    queryKey,
     queryFn: ({ signal }) => gateway.ask(document, variables, signal),
     placeholderData: keepPreviousData,
     enabled,
@@ -169,7 +170,11 @@ export function useAnswer<Result, Variables>(
     errors: data?.errors ?? failed,
     isPending: enabled && isPending,
     isPrevious: isPlaceholderData,
-    // Several views may want it at once.
-    again: () => void refetch({ cancelRefetch: false }),
+    again() {
+      const isUnderWay = gateway.answers.isFetching({ queryKey, exact: true }) > 0
+      // Several views may want it at once: they share a question.
+      const answered = refetch({ cancelRefetch: false })
+      if (isUnderWay) void answered.then(() => refetch({ cancelRefetch: false }))
+    },
   }
 }
