@@ -126,6 +126,8 @@ export interface ChangesQuestion {
   /** A change counts if one of its fields is at, or within, one of these paths (RFC 6901; `*` is any step). */
   readonly paths?: readonly string[]
   readonly names?: readonly string[]
+  /** Whether only fields of `status` differ. */
+  readonly isStatusOnly?: boolean
   /** Only changes before this one: an id, or `end` of the page before. */
   readonly before?: string
   /** Only changes after this one, oldest first: for those who follow. */

@@ -44,7 +44,7 @@ describe.each(['memory', 'file'] as const)('the past, kept in a %s', (kept) => {
       [...ids].find((id) => Buffer.from(id, 'base64url').toString().endsWith(metadata.uid)) ?? ''
     )
   }
-  const shown = `nodes { type manager time after object { kind namespace name } resourceVersion
+  const shown = `nodes { type manager time after cluster object { kind namespace name } resourceVersion
     fieldCount repeats fields { path before after masked } } incomplete { code type from to }`
 
   it('tells what has changed, the newest first, with fields and managers', async () => {
@@ -61,6 +61,7 @@ describe.each(['memory', 'file'] as const)('the past, kept in a %s', (kept) => {
       type: 'MODIFIED',
       manager: 'kubectl-label',
       after: null,
+      cluster: 'one',
       object: { kind: 'Pod', namespace: 'default', name: 'web' },
       fieldCount: 1,
       fields: [{ path: '/metadata/labels/tier', before: 'a', after: 'b', masked: false }],
@@ -268,6 +269,38 @@ describe.each(['memory', 'file'] as const)('the past, kept in a %s', (kept) => {
     expect(errors).toMatchObject([
       { extensions: { code: 'BAD_USER_INPUT', argument: 'where.name.eq' } },
     ])
+  })
+
+  it('leaves out what changes the status alone, or has nothing else, and keeps what changes more than that', async () => {
+    const { make, seen, simulator, gateway } = past
+    const pods = { group: '', version: 'v1', resource: 'pods' }
+    const made = await make(`${core}/pods`, {
+      ...pod(),
+      metadata: { name: 'told', labels: { tier: 'z' } },
+    })
+    await seen()
+    const write = async (phase: string, tier: string): Promise<void> => {
+      const metadata = { ...made['metadata'], labels: { tier } }
+      delete metadata.resourceVersion
+      const written = { ...made, metadata, status: { ...made['status'], phase } }
+      simulator.storage.update(pods, written as never)
+      await seen()
+    }
+    await write('Running', 'z')
+    await write('Unknown', 'a')
+    await write('Failed', 'a')
+    const found = async (where: string): Promise<readonly unknown[]> => {
+      const { changes } = await gateway.data(
+        `{ changes(types: ["Pod"], where: { name: { eq: "told" } ${where} }) { nodes { type fields { path after } } } }`,
+      )
+      return changes.nodes.map(({ type, fields }: Fields) =>
+        type === 'MODIFIED' ? fields.map(({ after }: Fields) => after) : type,
+      )
+    }
+    expect(await found('')).toEqual([['Failed'], ['a', 'Unknown'], ['Running'], 'ADDED'])
+    expect(await found('statusOnly: false')).toEqual([['a', 'Unknown'], 'ADDED'])
+    // One after the other, of those: they are one row.
+    expect(await found('statusOnly: true')).toEqual([['Failed']])
   })
 
   it('turns pages by cursors that stay right while changes come', async () => {

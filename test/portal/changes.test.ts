@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
@@ -75,6 +78,114 @@ describeInBrowser('The changes of the portal', (browser) => {
     await page.reload()
     await lines(page).filter({ hasText: 'Removed' }).waitFor()
     expect(await lines(page).count()).toBe(3)
+  })
+
+  it('of the status alone are left out of a history until they are asked for, and what is empty says since when', async () => {
+    const { storage } = portal.cluster
+    const pod = (image: string, phase: string) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'busy', namespace: 'payments' },
+      spec: { containers: [{ name: 'main', image }] },
+      status: { phase },
+    })
+    storage.create(pods, pod('shop:1', 'Pending'))
+    const { data } = await portal
+      .gateway()
+      .query(
+        '{ objectByRef(apiVersion: "v1", kind: "Pod", namespace: "payments", name: "busy") { id } deployments(namespace: "payments", first: 1) { nodes { id } } }',
+      )
+    await using opened = await openPage(browser(), portal, {
+      path: `/objects/${encodeURIComponent(data.objectByRef.id)}?tab=history`,
+    })
+    const { page } = opened
+    await lines(page).filter({ hasText: 'Created' }).waitFor()
+    storage.update(pods, pod('shop:1', 'Running'))
+    storage.update(pods, pod('shop:2', 'Running'))
+    await lines(page).filter({ hasText: 'image shop:1 → shop:2' }).waitFor()
+    expect(await lines(page).count()).toBe(2)
+    await page.getByLabel('With changes of the status alone').check()
+    await lines(page).filter({ hasText: 'phase Pending → Running' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('history')).toBe('status')
+    await opened.audit()
+    await page.reload()
+    await lines(page).filter({ hasText: 'phase Pending → Running' }).waitFor()
+    // It was made while the archive looked: nothing is before that.
+    expect(await page.getByText('The archive begins').count()).toBe(0)
+    const [deployment] = data.deployments.nodes
+    await page.goto(`/objects/${encodeURIComponent(deployment.id)}?tab=history`)
+    await page
+      .getByText(/^Nothing but the status has changed since .*\d.*, when the archive begins\.$/)
+      .waitFor()
+    await page.getByLabel('With changes of the status alone').check()
+    await page.getByText(/^Nothing has changed since .*\d.*, when the archive begins\.$/).waitFor()
+    await opened.audit()
+  })
+
+  it('are not said to be none across a time in which nothing was seen', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'informerql-portal-archive-'))
+    try {
+      const archive = { url: `file:${join(folder, 'archive.db')}`, kinds: ['configMaps'] }
+      await using served = await servePortal({ further: { archive } })
+      const { storage } = served.cluster
+      const quiet = { name: 'quiet', namespace: 'payments' }
+      storage.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: quiet })
+      const asked =
+        (): string => `{ changes(types: ["ConfigMap"], since: "${new Date().toISOString()}") { incomplete { code } }
+        objectByRef(apiVersion: "v1", kind: "ConfigMap", namespace: "payments", name: "quiet") { id } }`
+      await expect
+        .poll(async () => (await served.gateway().query(asked())).data.changes.incomplete)
+        .toEqual([])
+      await served.stop()
+      const meanwhile = { ...quiet, name: 'meanwhile' }
+      storage.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: meanwhile })
+      storage.compact()
+      await served.start()
+      const ever = asked().replace(/since: "[^"]*"/, 'since: "2001-01-01T00:00:00Z"')
+      await expect
+        .poll(async () => (await served.gateway().query(ever)).data.changes.incomplete)
+        .toContainEqual({ code: 'ARCHIVE_GAP' })
+      const { data } = await served.gateway().query(asked())
+      await using opened = await openPage(browser(), served, {
+        path: `/objects/${encodeURIComponent(data.objectByRef.id)}?tab=history`,
+      })
+      const { page } = opened
+      await page.getByText(/^No change was seen but of the status since /).waitFor()
+      await page.getByText(/^From .* to .* the gateway did not see what changed\.$/).waitFor()
+      expect(await page.getByText('has changed since').count()).toBe(0)
+      await opened.audit()
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  it('name their cluster where several are in view', async () => {
+    await using fleet = await servePortal({ isFleet: true, hasArchive: true })
+    const [, second = fleet.clusters[0]] = fleet.clusters
+    const { name, simulator } = second as (typeof fleet.clusters)[number]
+    await using opened = await openPage(browser(), fleet, { path: '/changes?cluster=*' })
+    const { page } = opened
+    const made = { name: 'of-one', namespace: 'payments' }
+    await page.getByRole('heading', { name: 'Changes' }).waitFor()
+    await expect
+      .poll(async () => {
+        simulator.storage.create(configMaps, {
+          apiVersion: 'v1',
+          kind: 'ConfigMap',
+          metadata: { ...made, name: `${made.name}-${performance.now()}` },
+        })
+        return await lines(page).filter({ hasText: made.name }).count()
+      })
+      .toBeGreaterThan(0)
+    const ofOne = lines(page).filter({ hasText: made.name }).first()
+    expect(await ofOne.innerText()).toContain(name)
+    await opened.audit()
+    await page.goto('/?cluster=*')
+    const latest = page.getByRole('region', { name: 'Latest changes' })
+    await latest.getByText(name, { exact: true }).first().waitFor()
+    await page.goto(`/changes?cluster=${name}`)
+    await ofOne.waitFor()
+    expect(await ofOne.innerText()).not.toContain(name)
   })
 
   it('that explain a problem stand under it', async () => {

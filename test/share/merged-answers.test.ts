@@ -69,9 +69,11 @@ describe('a question about the past over the clusters of several gateways', need
     )
     const pageBy = async (
       field: string,
-    ): Promise<readonly { id: string; object: { name: string; id: string } }[]> => {
+    ): Promise<
+      readonly { id: string; cluster: string; object: { name: string; id: string } }[]
+    > => {
       const query = `query ($after: String) { page: ${field}, clusters: ["*"], types: ["ConfigMap"], first: 4, after: $after) {
-        nodes { id object { name id } } pageInfo { hasNextPage endCursor } incomplete { cluster } } }`
+        nodes { id cluster object { name id } } pageInfo { hasNextPage endCursor } incomplete { cluster } } }`
       const rows = []
       let after: string | null = null
       do {
@@ -82,13 +84,16 @@ describe('a question about the past over the clusters of several gateways', need
       } while (after !== null)
       return rows
     }
+    const clusterOf = (id: string): string =>
+      Buffer.from(id, 'base64url').toString().split('\0')[1] ?? ''
     const since = `(since: "${from}"`
     await expect.poll(async () => (await pageBy(`changes${since}`)).length).toBe(made.length)
     const changes = await pageBy(`changes${since}`)
     expect(new Set(changes.map(({ id }) => id)).size).toBe(made.length)
+    expect(changes.map(({ cluster }) => cluster)).toEqual(
+      changes.map(({ object }) => clusterOf(object.id)),
+    )
     const differences = await pageBy(`differences(from: "${from}"`)
-    const clusterOf = (id: string): string =>
-      Buffer.from(id, 'base64url').toString().split('\0')[1] ?? ''
     expect(differences.map(({ object: { id, name } }) => `${clusterOf(id)} ${name}`)).toEqual(
       many.flatMap((cluster) => ['a', 'b', 'c'].map((name) => `${cluster} ${name}`)),
     )

@@ -81,7 +81,8 @@ describeInBrowser('The portal of a gateway whose cluster another one holds', (br
     await page.keyboard.press('Enter')
     await dialog.getByText('The number is set.').waitFor()
     await page.goto('/changes?cluster=*')
-    await page.locator('main li[data-type]').filter({ hasText: 'spec/replicas' }).first().waitFor()
+    const scaled = page.locator('main li[data-type]').filter({ hasText: 'spec/replicas' })
+    await scaled.filter({ hasText: cluster }).first().waitFor()
 
     await page.goto('/kinds/pods?cluster=*&q=of-the-day')
     await row.first().waitFor()

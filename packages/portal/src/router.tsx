@@ -52,7 +52,7 @@ const kind = createRoute({
   path: '/kinds/$resource',
   validateSearch: (search: Readonly<Record<string, unknown>>): TableSearch => ({
     ...scopeSearch(search),
-    ...strings(search, 'q', 'sort', 'cols', 'picked', 'open', 'tab', 'logs'),
+    ...strings(search, 'q', 'sort', 'cols', 'picked', 'open', 'tab', 'logs', 'history'),
   }),
   component: lazyRouteComponent(() => import('./kinds/kind-page.tsx'), 'KindPage'),
 })
@@ -62,6 +62,8 @@ export interface ObjectSearch extends ScopeSearch {
   readonly tab?: string | undefined
   /** What the user has made of its logs. */
   readonly logs?: string | undefined
+  /** What the user has made of its history. */
+  readonly history?: string | undefined
 }
 
 /** Both addresses of an object have one page, which stays when one becomes the other. */
@@ -70,7 +72,7 @@ const objectPage = createRoute({
   id: 'object',
   validateSearch: (search: Readonly<Record<string, unknown>>): ObjectSearch => ({
     ...scopeSearch(search),
-    ...strings(search, 'tab', 'logs'),
+    ...strings(search, 'tab', 'logs', 'history'),
   }),
   component: lazyRouteComponent(() => import('./object/object-page.tsx'), 'ObjectPage'),
 })

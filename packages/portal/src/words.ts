@@ -33,6 +33,21 @@ const moment = (time: Date): string =>
     ? time.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
     : time.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })
 
+const unchanged = {
+  all: 'Nothing has changed',
+  status: 'Nothing but the status has changed',
+  such: 'There was no such change',
+} as const
+
+const unseen = {
+  all: 'No change was seen',
+  status: 'No change was seen but of the status',
+  such: 'No such change was seen',
+} as const
+
+const sinceArchive = (since: Date | undefined): string =>
+  since === undefined ? '' : ` since ${moment(since)}, when the archive begins`
+
 /** All texts of the page, so that they can be translated. Views add theirs under their own name. */
 export const words = {
   health,
@@ -255,12 +270,25 @@ export const words = {
     by: (manager: string): string => `by ${manager}`,
     late: (after: string): string => `Seen late: it happened after ${after}.`,
     masked: 'changed; its value is not kept',
-    none: 'Nothing has changed.',
+    none: (about: keyof typeof unchanged, since: Date | undefined): string =>
+      `${unchanged[about]}${sinceArchive(since)}.`,
+    /** Where not all that may have changed was seen. */
+    notSeen: (about: keyof typeof unseen, since: Date | undefined): string =>
+      `${unseen[about]}${sinceArchive(since)}.`,
+    begins: (since: Date): string => `The archive begins ${moment(since)}.`,
+    unseen: (cluster: string | undefined, from: Date, to: Date | undefined): string =>
+      `${cluster === undefined ? '' : `${cluster}: `}${to === undefined ? `Since ${moment(from)} the gateway does not see what changes` : `From ${moment(from)} to ${moment(to)} the gateway did not see what changed`}.`,
+    unread: (types: readonly string[]): string =>
+      `The archive has nothing yet of ${types.length > 3 ? `${types.length} kinds` : types.join(', ')}.`,
+    unnamed: 'a kind',
     noArchive: 'This gateway keeps no archive, so it knows no past (docs/archive.md).',
     older: 'Show older changes',
     compare: 'Compare with now',
     back: 'Back to the changes',
-    wide: 'With its owners, what it owns and what it refers to',
+    with: {
+      status: 'With changes of the status alone',
+      around: 'With its owners, what it owns and what it refers to',
+    },
     before: 'Before it:',
     filters: {
       type: 'Type: Deployment',

@@ -137,7 +137,7 @@ async function detailOf(reader: PastReader, row: SqlRow): Promise<string> {
 async function filterOf(
   reader: PastReader,
   kinds: ReadonlyMap<number, PastKind>,
-  { paths, names }: ChangesQuestion,
+  { paths, names, isStatusOnly }: ChangesQuestion,
 ): Promise<ChangeFilter> {
   const patterns = paths?.map(stepsOf)
   const named = names && new Set(names)
@@ -145,12 +145,17 @@ async function filterOf(
     const kind = kinds.get(Number(row['kind_id']))
     if (kind === undefined || !isAsked(kind, keyOf(row), String(row['uid']))) return false
     if (named !== undefined && !named.has(String(row['name']))) return false
-    if (patterns === undefined) return true
+    if (patterns === undefined && isStatusOnly === undefined) return true
     const column = String(row['paths'])
     const found =
       column === manyPaths ? pathsOfDetail(await detailOf(reader, row)) : pathsIn(column)
-    return found.some((path) => isWithin(path, patterns))
+    if (isStatusOnly !== undefined && isOfStatus(row, found) !== isStatusOnly) return false
+    return patterns === undefined || found.some((path) => isWithin(path, patterns))
   }
+}
+
+function isOfStatus(row: SqlRow, paths: readonly string[]): boolean {
+  return typeOf(row) === 'MODIFIED' && paths.every((path) => isWithin(path, [['status']]))
 }
 
 /** Kinds of clusters that no process writes at present, where processes share a database: since they were written last. */

@@ -11,11 +11,12 @@ const Inspector = lazy(async () => {
 const kept = 'informerql.inspector'
 const narrowest = 20
 const widest = 75
+const closed: TableView = { open: undefined, tab: undefined, logs: undefined, history: undefined }
 
 /** The inspector at the right of a table. Its edge is dragged, or moved by arrow keys. */
 export function InspectorPane({
   id,
-  view: { tab, logs },
+  view: { tab, logs, history },
   change,
 }: {
   readonly id: string
@@ -69,8 +70,9 @@ export function InspectorPane({
             id={id}
             tab={tab}
             logs={logs}
+            history={history}
             change={(changed) => change(changed, false)}
-            onClose={() => change({ open: undefined, tab: undefined, logs: undefined }, false)}
+            onClose={() => change(closed, false)}
           />
         </Suspense>
       </div>

@@ -14,4 +14,6 @@ export interface TableView {
   readonly tab?: string | undefined
   /** What the user has made of the logs in the inspector. */
   readonly logs?: string | undefined
+  /** What the user has made of the history in the inspector. */
+  readonly history?: string | undefined
 }

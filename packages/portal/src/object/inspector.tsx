@@ -8,15 +8,18 @@ export function Inspector({
   id,
   tab,
   logs,
+  history,
   change,
   onClose,
 }: {
   readonly id: string
   readonly tab: string | undefined
   readonly logs: string | undefined
+  readonly history: string | undefined
   readonly change: (changed: {
     readonly tab?: string | undefined
     readonly logs?: string | undefined
+    readonly history?: string | undefined
   }) => void
   readonly onClose: () => void
 }) {
@@ -35,6 +38,7 @@ export function Inspector({
         tab={tabNamed(tab)}
         onTab={(next) => change({ tab: next === 'summary' ? undefined : next })}
         logs={{ view: logs, onView: (view) => change({ logs: view }) }}
+        history={{ view: history, onView: (view) => change({ history: view }) }}
         onClose={onClose}
       />
     </aside>

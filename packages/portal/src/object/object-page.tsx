@@ -15,7 +15,7 @@ import { Absent, type ObjectTab, ObjectView, tabNamed } from './object-view.tsx'
  */
 export function ObjectPage() {
   const params = useParams({ strict: false })
-  const { tab, logs } = useSearch({ strict: false }) as ObjectSearch
+  const { tab, logs, history } = useSearch({ strict: false }) as ObjectSearch
   const { objectId } = useLocation().state as { readonly objectId?: string }
   const navigate = useNavigate()
   const [known, setKnown] = useState<{ readonly address: string; readonly id: string }>()
@@ -52,7 +52,7 @@ export function ObjectPage() {
     [isById, navigate],
   )
   usePageCluster(cluster)
-  const change = (changed: Pick<ObjectSearch, 'tab' | 'logs'>): void => {
+  const change = (changed: Pick<ObjectSearch, 'tab' | 'logs' | 'history'>): void => {
     void navigate({
       to: '.',
       search: (search: object) => ({ ...search, ...changed }),
@@ -80,6 +80,7 @@ export function ObjectPage() {
       tab={tabNamed(tab)}
       onTab={show}
       logs={{ view: logs, onView: (view) => change({ logs: view }) }}
+      history={{ view: history, onView: (view) => change({ history: view }) }}
       onSeen={seen}
       isPage
     />

@@ -37,8 +37,8 @@ const tabs = [
 
 export type ObjectTab = (typeof tabs)[number]
 
-/** What the user has made of the logs, as the text of an address. */
-export interface LogsText {
+/** What the user has made of a tab, as the text of an address. */
+export interface TabText {
   readonly view: string | undefined
   readonly onView: (view: string | undefined) => void
 }
@@ -86,6 +86,7 @@ export function ObjectView({
   tab,
   onTab,
   logs,
+  history,
   onClose,
   onSeen,
   isPage = false,
@@ -94,7 +95,9 @@ export function ObjectView({
   readonly tab: ObjectTab
   readonly onTab: (tab: ObjectTab) => void
   /** What the user has made of the logs; absent: the view keeps it. */
-  readonly logs?: LogsText
+  readonly logs?: TabText
+  /** The same of the history. */
+  readonly history?: TabText
   readonly onClose?: () => void
   /** Called with the object when it is known. */
   readonly onSeen?: (object: SeenObject) => void
@@ -144,6 +147,7 @@ export function ObjectView({
             object={object}
             onTab={onTab}
             logs={logs ?? { view: ownLogs, onView: setOwnLogs }}
+            history={history}
           />
         </Tabs.Panel>
       </Tabs.Root>
@@ -161,11 +165,13 @@ function Content({
   object,
   onTab,
   logs,
+  history,
 }: {
   readonly tab: ObjectTab
   readonly object: SeenObject
   readonly onTab: (tab: ObjectTab) => void
-  readonly logs: LogsText
+  readonly logs: TabText
+  readonly history: TabText | undefined
 }) {
   switch (tab) {
     case 'summary':
@@ -193,7 +199,7 @@ function Content({
         </Suspense>
       )
     case 'history':
-      return <HistoryTab id={object.id} object={object} />
+      return <HistoryTab id={object.id} object={object} {...history} />
     case 'access':
       return <Access object={object} />
     case 'shell':

@@ -11,18 +11,21 @@ const shownFields = 4
 export function ChangeLine({
   change,
   isOfOne = false,
+  hasCluster = false,
   fields = shownFields,
   compare,
 }: {
   readonly change: ChangeRow
   /** Whether the object goes without saying. */
   readonly isOfOne?: boolean
+  /** Whether the name of the cluster does not go without saying. */
+  readonly hasCluster?: boolean
   /** How many fields are shown. */
   readonly fields?: number
   /** Shows the object as it was. Absent: it cannot be shown. */
   readonly compare?: (() => void) | undefined
 }) {
-  const { type, time, after, manager, repeats, object } = change
+  const { type, time, after, cluster, manager, repeats, object } = change
   const { id, kind, namespace, name } = object
   return (
     <li className={styles['change']} data-type={type}>
@@ -39,6 +42,7 @@ export function ChangeLine({
               {name}
             </PlaceLink>
           )}
+          {hasCluster ? <span className={styles['dim']}>{cluster}</span> : null}
           <span className={styles['dim']}>
             {manager === null ? null : said.by(manager)}
             {repeats > 1 ? ` ${words.overview.times(repeats)}` : null}

@@ -4,6 +4,7 @@ import { useAnswer } from '../gateway/gateway.ts'
 import { Failure } from '../look/notice.tsx'
 import controls from '../look/controls.module.css'
 import type { SeenObject } from '../object/live-object.ts'
+import type { TabText } from '../object/object-view.tsx'
 import { yamlOf } from '../object/yaml-text.ts'
 import { words } from '../words.ts'
 import styles from './timeline.module.css'
@@ -13,33 +14,56 @@ const YamlView = lazy(async () => ({ default: (await import('../object/yaml-tab.
 
 const said = words.timeline
 
-/** What has changed of an object, or around it, and the object as it was beside what it is. */
+/** What a history may have besides, by its name in the address: `status,around`. */
+const choices = ['status', 'around'] as const
+
+/**
+ * What has changed of an object, or around it, and the object as it was beside what it is. Who has changed it comes first: what
+ * controllers and kubelets write into its status all the time is shown when it is asked for.
+ */
 export function HistoryTab({
   id,
   object,
+  view,
+  onView,
 }: {
   readonly id: string
   /** Absent: it is gone. */
   readonly object?: SeenObject
-}) {
-  const [isWide, setWide] = useState(false)
+} & Partial<TabText>) {
+  const [own, setOwn] = useState<string>()
+  const chosen = ((onView === undefined ? own : view) ?? '').split(',')
+  const [hasStatus, isWide] = [chosen.includes('status'), chosen.includes('around')]
   const [then, setThen] = useState<ChangeRow>()
-  const of = useMemo(() => (isWide ? { around: id, depth: 2 } : { ids: [id] }), [id, isWide])
+  const of = useMemo(
+    () => ({
+      ...(isWide ? { around: id, depth: 2 } : { ids: [id] }),
+      where: hasStatus ? null : { statusOnly: false },
+    }),
+    [id, isWide, hasStatus],
+  )
   if (then !== undefined && object !== undefined) {
     return <Compared object={object} change={then} leave={() => setThen(undefined)} />
   }
   return (
     <div className={styles['view']}>
-      {object === undefined ? null : (
-        <label className={styles['note']}>
-          <input
-            type="checkbox"
-            checked={isWide}
-            onChange={({ target }) => setWide(target.checked)}
-          />{' '}
-          {said.wide}
-        </label>
-      )}
+      <div className={styles['filters']}>
+        {(object === undefined ? (['status'] as const) : choices).map((choice) => (
+          <label key={choice} className={styles['dim']}>
+            <input
+              type="checkbox"
+              checked={chosen.includes(choice)}
+              onChange={({ target: { checked } }) => {
+                const next = choices.filter((one) =>
+                  one === choice ? checked : chosen.includes(one),
+                )
+                ;(onView ?? setOwn)(next.length === 0 ? undefined : next.join())
+              }}
+            />{' '}
+            {said.with[choice]}
+          </label>
+        ))}
+      </div>
       <Timeline
         of={of}
         isOfOne={!isWide}

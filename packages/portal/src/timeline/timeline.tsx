@@ -3,7 +3,9 @@ import { gapSentences } from '../look/gaps.ts'
 import { Failure } from '../look/notice.tsx'
 import { RowsSkeleton } from '../look/rows-skeleton.tsx'
 import controls from '../look/controls.module.css'
-import type { ChangeRowFragment as ChangeRow } from '../gateway/documents.ts'
+import { type ChangeRowFragment as ChangeRow, KnownTimesDocument } from '../gateway/documents.ts'
+import { useAnswer } from '../gateway/gateway.ts'
+import { hasSeveralClusters, useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import { ChangeLine } from './change-line.tsx'
 import styles from './timeline.module.css'
@@ -33,14 +35,15 @@ export function Timeline({
 }) {
   const shown = useMemo(() => (of.types == null && of.ids == null ? withoutEvents(of) : of), [of])
   const { rows, state, errors, gaps, older } = useChanges(shown)
+  const hasCluster = hasSeveralClusters(useScope().scope) && !isOfOne
   const [error] = errors
   if (error?.extensions?.code === 'NO_ARCHIVE') {
     return <p className={styles['note']}>{said.noArchive}</p>
   }
-  const sentences = gapSentences(
-    gaps.filter(({ code }) => code !== 'NOT_SERVED'),
-    said.what,
-  )
+  const told = gaps.filter(({ code }) => code !== 'NOT_SERVED')
+  const sentences = gapSentences(told, said.what)
+  const isWhole =
+    state === 'live' && older === undefined && (most === Infinity || rows.length === 0)
   return (
     <div className={styles['timeline']}>
       {errors.length > 0 ? <Failure errors={errors} /> : null}
@@ -58,13 +61,22 @@ export function Timeline({
             key={change.id}
             change={change}
             isOfOne={isOfOne}
+            hasCluster={hasCluster}
             compare={
               compare === undefined || change.type === 'REMOVED' ? undefined : () => compare(change)
             }
           />
         ))}
       </ol>
-      {state === 'live' && rows.length === 0 ? <p className={styles['note']}>{said.none}</p> : null}
+      {isWhole ? (
+        <Beginning
+          of={shown}
+          oldest={rows.at(-1)}
+          isOfOne={isOfOne}
+          hasCluster={hasCluster}
+          isSure={told.length === 0}
+        />
+      ) : null}
       {older === undefined || most < Infinity ? null : (
         <button type="button" className={controls['button']} onClick={older}>
           {said.older}
@@ -72,4 +84,74 @@ export function Timeline({
       )}
     </div>
   )
+}
+
+const beginning = new Date(0).toISOString()
+/** How many times are told in which nothing was seen. */
+const mostTimes = 4
+
+/** What is behind the oldest change: since when the archive looks, and when it did not. Nothing is said to be unchanged across such a time. */
+function Beginning({
+  of,
+  oldest,
+  isOfOne,
+  hasCluster,
+  isSure,
+}: {
+  readonly of: ChangesOf
+  readonly oldest: ChangeRow | undefined
+  readonly isOfOne: boolean
+  readonly hasCluster: boolean
+  /** Whether nothing is lacking of the time since the view was opened. */
+  readonly isSure: boolean
+}) {
+  const { kind, ...narrower } = of.where ?? {}
+  const variables = { ...of, where: kind == null ? null : { kind }, since: beginning }
+  const { data, isPrevious } = useAnswer(KnownTimesDocument, variables)
+  const incomplete = data?.changes?.incomplete
+  if (incomplete === undefined || isPrevious) return null
+  // Before an object was made there was nothing of it to be seen.
+  const madeAt = isOfOne && oldest?.type === 'ADDED' ? oldest.time : ''
+  const begins = incomplete.filter(({ code }) => code === 'BEFORE_ARCHIVE')
+  const lacking = incomplete.filter(
+    ({ code }) => code !== 'BEFORE_ARCHIVE' && code !== 'NOT_SERVED',
+  )
+  const unseen = lacking.filter(({ code, to }) => code === 'ARCHIVE_GAP' && (to ?? 'now') > madeAt)
+  const unread = begins.flatMap(({ to, type }) => (to == null ? [type ?? said.unnamed] : []))
+  const since = begins
+    .flatMap(({ to }) => to ?? [])
+    .toSorted()
+    .at(-1)
+  const sinceTime = since === undefined ? undefined : new Date(since)
+  const times = new Set(
+    unseen.map(({ cluster, from, to }) =>
+      said.unseen(
+        hasCluster ? cluster : undefined,
+        new Date(from ?? beginning),
+        to == null ? undefined : new Date(to),
+      ),
+    ),
+  )
+  const isAll = isSure && lacking.length === 0 && unread.length === 0
+  const about =
+    of.where?.statusOnly === false
+      ? 'status'
+      : Object.values(narrower).some((one) => one != null)
+        ? 'such'
+        : 'all'
+  const sentences = [
+    ...(oldest === undefined
+      ? [(isAll ? said.none : said.notSeen)(about, sinceTime)]
+      : madeAt === '' && sinceTime !== undefined
+        ? [said.begins(sinceTime)]
+        : []),
+    ...[...times].slice(0, mostTimes),
+    ...(times.size > mostTimes ? [words.problems.others(times.size - mostTimes)] : []),
+    ...(unread.length === 0 ? [] : [said.unread([...new Set(unread)])]),
+  ]
+  return sentences.map((sentence) => (
+    <p key={sentence} className={styles['note']}>
+      {sentence}
+    </p>
+  ))
 }

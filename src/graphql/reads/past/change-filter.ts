@@ -1,7 +1,8 @@
 /*
- * The `where` of changes. The archive compares whole values: types, managers, names, and the paths that fields are at or
- * within. Everything else (`not`, `exists`, parts of a text) is a test of each change, with the meaning that filters of
- * indexes have: one of the values must meet all comparisons, and `not` holds if the inner filter does not.
+ * The `where` of changes. The archive compares whole values: types, managers, names, the paths that fields are at or within,
+ * and whether all are within `status`. Everything else (`not`, `exists`, parts of a text) is a test of each change, with the
+ * meaning that filters of indexes have: one of the values must meet all comparisons, and `not` holds if the inner filter does
+ * not.
  */
 
 import {
@@ -15,7 +16,10 @@ import type { Filter } from '../../../query/condition/filter.ts'
 import type { ChangesFilterArguments } from '../../schema/gateway-types.ts'
 import { ChangeTest } from '../direct/archive-reads.ts'
 
-export type ChangeFilter = Pick<ChangesQuestion, 'types' | 'managers' | 'paths' | 'names'> & {
+export type ChangeFilter = Pick<
+  ChangesQuestion,
+  'types' | 'managers' | 'paths' | 'names' | 'isStatusOnly'
+> & {
   readonly test?: ChangeTest
 }
 
@@ -27,6 +31,7 @@ interface ChangeWhere {
   readonly path?: TextFilter | null
   readonly name?: TextFilter | null
   readonly kind?: TextFilter | null
+  readonly statusOnly?: boolean | null
 }
 
 /** How deep `not` may nest. */
@@ -34,7 +39,7 @@ const maxDepth = 20
 
 /** Throws `ArgumentError`. */
 export function changeFilter({ where }: Pick<ChangesFilterArguments, 'where'>): ChangeFilter {
-  const { type, manager, path, name } = (where ?? {}) as ChangeWhere
+  const { type, manager, path, name, statusOnly } = (where ?? {}) as ChangeWhere
   const filter: { -readonly [F in keyof ChangeFilter]: ChangeFilter[F] } = {}
   const tests: ((change: ArchivedChange) => boolean)[] = []
   const texts: string[] = []
@@ -62,6 +67,7 @@ export function changeFilter({ where }: Pick<ChangesFilterArguments, 'where'>): 
   add('managers', manager, (change) => (change.manager === undefined ? [] : [change.manager]))
   add('names', name, (change) => [change.name])
   add('paths', path, ({ fields }) => fields.map((field) => field.path), isAtOrWithin)
+  if (typeof statusOnly === 'boolean') filter.isStatusOnly = statusOnly
   const accepts = (change: ArchivedChange): boolean => tests.every((meets) => meets(change))
   return tests.length === 0 ? filter : { ...filter, test: new ChangeTest(texts.join(), accepts) }
 }

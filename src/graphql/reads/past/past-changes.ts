@@ -254,8 +254,8 @@ function endOf(change: ArchivedChange | undefined): string | undefined {
   return change?.end ?? change?.id
 }
 
-/** A change has ten fields; each of its own fields has five. */
-const fieldsPerChange = 10
+/** A change has eleven fields; each of its own fields has five. */
+const fieldsPerChange = 11
 const fieldsPerField = 5
 
 export function changeValues(
@@ -268,12 +268,14 @@ export function changeValues(
 }
 
 function changeValue(run: ReadRun, change: ArchivedChange): ChangeValue {
-  const { timeMs, afterMs, type, resourceVersion, manager = null, fieldCount, repeats } = change
+  const { timeMs, afterMs, type, cluster, resourceVersion, manager = null } = change
+  const { fieldCount, repeats } = change
   return {
     id: changeId(change),
     time: new Date(timeMs).toISOString(),
     after: timeOf(afterMs),
     type,
+    cluster,
     object: refOfChange(change),
     resourceVersion,
     manager,
