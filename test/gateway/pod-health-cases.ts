@@ -88,6 +88,123 @@ export const podHealthCases: readonly HealthCase[] = (
       'HEALTHY',
     ],
     [
+      'runs for a moment between two crashes',
+      {
+        phase: 'Running',
+        conditions: notReady,
+        containerStatuses: [
+          {
+            name: 'main',
+            ready: false,
+            restartCount: 7,
+            state: { running: { startedAt: '2026-01-02T10:00:00Z' } },
+            lastState: ended(1, 'Error'),
+          },
+        ],
+      },
+      'DEGRADED',
+      'Error',
+      'container main: restarted 7 times; ended with Error, exit code 1',
+    ],
+    [
+      'is created again after it was killed',
+      {
+        phase: 'Running',
+        conditions: notReady,
+        containerStatuses: [
+          waiting('ContainerCreating', {
+            ready: false,
+            restartCount: 1,
+            lastState: ended(137, 'OOMKilled'),
+          }),
+        ],
+      },
+      'DEGRADED',
+      'OOMKilled',
+      'restarted once',
+    ],
+    [
+      'has an init container that runs again after an error',
+      {
+        phase: 'Pending',
+        conditions: notReady,
+        initContainerStatuses: [
+          {
+            name: 'init',
+            ready: false,
+            restartCount: 2,
+            state: { running: {} },
+            lastState: ended(1, 'Error'),
+          },
+        ],
+        containerStatuses: [waiting('PodInitializing')],
+      },
+      'DEGRADED',
+      'Error',
+    ],
+    [
+      'has an init container that was done at last',
+      {
+        phase: 'Running',
+        conditions: notReady,
+        initContainerStatuses: [
+          {
+            name: 'init',
+            ready: true,
+            restartCount: 2,
+            state: ended(0, 'Completed'),
+            lastState: ended(1, 'Error'),
+          },
+        ],
+        containerStatuses: [
+          { name: 'main', ready: false, restartCount: 0, state: { running: {} } },
+        ],
+      },
+      'PROGRESSING',
+      'ContainersNotReady',
+    ],
+    [
+      'runs again after it had ended well',
+      {
+        phase: 'Running',
+        conditions: notReady,
+        containerStatuses: [
+          {
+            name: 'main',
+            ready: false,
+            restartCount: 1,
+            state: { running: {} },
+            lastState: ended(0, 'Completed'),
+          },
+        ],
+      },
+      'PROGRESSING',
+      'ContainersNotReady',
+    ],
+    [
+      'was ready after its restart, and fails its probe now',
+      {
+        phase: 'Running',
+        conditions: [
+          {
+            ...condition('Ready', 'False', 'ContainersNotReady'),
+            lastTransitionTime: '2026-01-02T11:00:00Z',
+          },
+        ],
+        containerStatuses: [
+          {
+            name: 'main',
+            ready: false,
+            restartCount: 1,
+            state: { running: { startedAt: '2026-01-02T10:00:00Z' } },
+            lastState: ended(1, 'Error'),
+          },
+        ],
+      },
+      'PROGRESSING',
+      'ContainersNotReady',
+    ],
+    [
       'is evicted',
       { phase: 'Failed', reason: 'Evicted', message: 'low on memory' },
       'DEGRADED',

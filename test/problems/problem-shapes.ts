@@ -68,6 +68,27 @@ export const problemShapes: readonly ProblemShape[] = [
     ],
   },
   {
+    wrong: 'A container that has crashed runs again, and is not ready yet',
+    rows: [['Deployment/web', 'Error', 'CRITICAL', 1]],
+    objects: [
+      ...web(unavailable),
+      pod(
+        'a',
+        {
+          phase: 'Running',
+          conditions: unready,
+          containerStatuses: [
+            containerStatus(
+              { running: { startedAt: just } },
+              { ready: false, restartCount: 1, lastState: terminated('Error', 1) },
+            ),
+          ],
+        },
+        { owner: 'ReplicaSet/web-1' },
+      ),
+    ],
+  },
+  {
     wrong: 'A container takes more memory than its limit',
     rows: [['Deployment/web', 'OOMKilled', 'CRITICAL', 1]],
     objects: [

@@ -24,6 +24,10 @@ export const toldShapes: Readonly<Record<string, ToldShape>> = {
     'at once, for 10 minutes',
     'container main: restarted 7 times; ended with exit code 1',
   ),
+  'A container that has crashed runs again, and is not ready yet': told(
+    'at once',
+    'container main: restarted once; ended with Error, exit code 1',
+  ),
   'A container takes more memory than its limit': told(
     'at once',
     'container main: …; ended with OOMKilled, exit code 137',

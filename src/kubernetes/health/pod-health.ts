@@ -1,6 +1,6 @@
 /*
  * The health of a pod: by its phase if it has ended, else by the first container with a problem, then by the scheduler, then
- * by its readiness.
+ * by its readiness. A container that crashes runs for some seconds between two crashes: until it is ready, it is as it was.
  */
 
 import { countOf, type Fields, fieldsOf, itemsOf, numberOf, statusOf, textOf } from '../fields.ts'
@@ -104,6 +104,8 @@ function readiness(conditions: Conditions, containers: readonly Fields[], status
     const reason = ready?.reason ?? 'NodeLost'
     return { status: 'UNKNOWN', reason, message: ready?.message, since: ready?.since }
   }
+  const again = firstOf(containers, (container) => startedAgain(container, ready?.since))
+  if (again !== undefined) return again
   if (status['phase'] === 'Running') {
     return progressing(ready?.reason ?? 'NotReady', ready?.message, ready?.since)
   }
@@ -112,4 +114,25 @@ function readiness(conditions: Conditions, containers: readonly Fields[], status
     .find((reason) => reason !== undefined)
   const reason = waiting ?? textOf(status['phase']) ?? 'Pending'
   return progressing(reason, ready?.message, ready?.since)
+}
+
+/** A pod that was ready for less than this after a start counts as not having been ready. */
+const settledMs = 5_000
+
+/**
+ * A container that has ended with an error, was started again, and has not been ready since. `unready`: since when the pod is
+ * not ready. If that is after the start, the pod was ready meanwhile, and the crash is over.
+ */
+function startedAgain(container: Fields, unready: string | undefined): Health | undefined {
+  const state = fieldsOf(container['state'])
+  const last = fieldsOf(fieldsOf(container['lastState'])['terminated'])
+  const end = endOf(last)
+  const restarts = countOf(container['restartCount'])
+  if (end === undefined || isFine(last) || restarts === 0) return undefined
+  if (container['ready'] === true || state['terminated'] !== undefined) return undefined
+  const startedMs = Date.parse(textOf(fieldsOf(state['running'])['startedAt']) ?? '')
+  if (Date.parse(unready ?? '') - startedMs > settledMs) return undefined
+  const often = restarts === 1 ? 'once' : `${restarts} times`
+  const text = `restarted ${often}; ${end}`
+  return degraded(textOf(last['reason']) ?? 'Error', about(container, text))
 }

@@ -71,7 +71,7 @@ export function containersOf(json: unknown): readonly ContainerState[] {
 /** What is wrong with a pod, or what it waits for, as one sentence: of the container that says most. */
 export function troubleOf(json: unknown, status: HealthStatus | undefined): string | undefined {
   const containers = containersOf(json)
-  const isComing = status === 'PROGRESSING'
+  const isComing = status === 'PROGRESSING' || status === 'DEGRADED'
   const telling =
     containers.find(({ tone }) => tone === 'bad') ??
     containers.find(({ tone, since }) => isComing && tone === 'moving' && since !== undefined)
