@@ -141,6 +141,63 @@ describeInBrowser('The page of a kind', (browser) => {
     await expect.poll(() => page.url()).toContain('tab=logs')
   })
 
+  it('of a pod that has just been restarted has the last lines of the run before, and says which run it shows', async () => {
+    const { storage } = portal.cluster
+    const nodes = [...storage.list({ ...api, resource: 'nodes' })]
+    const [node = ''] = nodes.map(({ metadata }) => metadata.name)
+    const restart = (name: string, agoMs: number, nodeName = node): void => {
+      const at = (ms: number): string => new Date(Date.now() - ms).toISOString()
+      const times = { startedAt: at(agoMs + 9_000), finishedAt: at(agoMs + 3_000) }
+      const [image, imageID] = ['registry.example/app:1', '']
+      storage.create(
+        { ...api, resource: 'pods' },
+        {
+          apiVersion: 'v1',
+          kind: 'Pod',
+          metadata: { name, namespace: 'storefront' },
+          spec: { nodeName, containers: [{ name: 'app', image }] },
+          status: {
+            phase: 'Running',
+            startTime: at(agoMs + 9_000),
+            conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: at(agoMs + 3_000) }],
+            containerStatuses: [
+              {
+                ...{ name: 'app', image, imageID, ready: false, restartCount: 1 },
+                state: { running: { startedAt: at(agoMs) } },
+                lastState: { terminated: { exitCode: 1, reason: 'Error', ...times } },
+              },
+            ],
+          },
+        },
+      )
+    }
+    restart('just-restarted', 2_000)
+    restart('long-restarted', 600_000)
+    restart('unread', 2_000, 'no-such-node')
+    await using opened = await open('demo/Pod/storefront/just-restarted')
+    const { page } = opened
+    const failed = page
+      .getByRole('list', { name: 'The last lines of the log' })
+      .getByText(/cannot start/)
+    const before = page.getByLabel('Run before the restart')
+    await failed.first().waitFor()
+    expect(await before.isChecked()).toBe(true)
+    await page.getByText(/It ended: exit code 1\. Restarted \d+\w+ ago/).waitFor()
+    await opened.audit()
+    await before.uncheck()
+    await failed.first().waitFor({ state: 'detached' })
+    await page.getByText(/These are of the present run, which began \d+\w+ ago/).waitFor()
+    await page.goto(`/objects/${encodeURIComponent('demo/Pod/storefront/long-restarted')}`)
+    await page.getByText(/These are of the present run, which began 10m\w* ago/).waitFor()
+    expect(await before.isChecked()).toBe(false)
+    await before.check()
+    await failed.first().waitFor()
+    // The run that has lines would be shown by itself; here none has.
+    await page.goto(`/objects/${encodeURIComponent('demo/Pod/storefront/unread')}`)
+    await page.getByText(/It ended: exit code 1/).waitFor()
+    await page.getByText(/These are of the present run/).waitFor()
+  })
+
   it('of a namespace shows its problems, workloads, quota and warnings', async () => {
     await using opened = await open('demo/Namespace//payments')
     const { page } = opened

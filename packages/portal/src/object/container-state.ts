@@ -68,6 +68,32 @@ export function containersOf(json: unknown): readonly ContainerState[] {
   )
 }
 
+/** A container that runs again after it has failed. */
+export interface RestartedContainer {
+  readonly name: string
+  readonly startedAt: string
+  /** How the run before ended: `exit code 1`. */
+  readonly exit: string
+}
+
+/** The container of a pod that was restarted last, of those that run again after a failure. */
+export function restartedOf(pod: unknown): RestartedContainer | undefined {
+  const containers = ['containers', 'initContainers'].flatMap((name) => listAt(pod, 'spec', name))
+  const statuses = ['containerStatuses', 'initContainerStatuses']
+  const restarted = statuses
+    .flatMap((name) => listAt(pod, 'status', name))
+    .flatMap((status): readonly RestartedContainer[] => {
+      const startedAt = textAt(status, 'state', 'running', 'startedAt')
+      const last = valueAt(status, 'lastState', 'terminated')
+      const isFine = last === undefined || numberAt(last, 'exitCode') === 0
+      if (startedAt === undefined || isFine) return []
+      const name = textAt(status, 'name') ?? ''
+      const container = containers.find((one) => textAt(one, 'name') === name)
+      return [{ name, startedAt, exit: exitOf(container, last) }]
+    })
+  return restarted.toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))[0]
+}
+
 /** What is wrong with a pod, or what it waits for, as one sentence: of the container that says most. */
 export function troubleOf(json: unknown, status: HealthStatus | undefined): string | undefined {
   const containers = containersOf(json)

@@ -1,10 +1,13 @@
-import { useMemo, useSyncExternalStore } from 'react'
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { useGateway } from '../gateway/gateway.ts'
+import { Age } from '../look/age.tsx'
 import { LiveLogs } from '../logs/live-logs.ts'
+import { type RestartedContainer, restartedOf } from './container-state.ts'
 import type { SeenObject } from './live-object.ts'
 import { pageWords } from './page-words.ts'
 import { listAt, textAt } from './json.ts'
 import { Section } from './section.tsx'
+import { words } from '../words.ts'
 import styles from './summary.module.css'
 
 interface LastLinesProps {
@@ -14,28 +17,55 @@ interface LastLinesProps {
 
 const tailLines = 8
 const all = { container: '', previous: false, contains: '', since: '', level: '' } as const
+/** A run that is younger than this has not said yet why the one before has ended. */
+const youngMs = 60_000
+/** How long the lines of a run may take to come. */
+const waitMs = 2_000
 
-/** The last lines that a pod has written, as it writes them. */
+/** The last lines that a pod has written, as it writes them; of a container that has just been restarted, those of the run before. */
 export function LastLines(props: LastLinesProps) {
   const hasStarted = textAt(props.object.json, 'status', 'startTime') !== undefined
   return hasStarted ? <FollowedLines {...props} /> : null
 }
 
+/** Whether the run before the restart is shown: by itself, until the user chooses. */
+function useRunBefore(restarted: RestartedContainer | undefined) {
+  const { startedAt } = restarted ?? {}
+  const isYoung = useMemo(() => Date.now() - Date.parse(startedAt ?? '') < youngMs, [startedAt])
+  const [chosen, setChosen] = useState<{ of: string | undefined; is: boolean }>()
+  const now = chosen?.of === startedAt ? chosen : undefined
+  return {
+    isBefore: restarted !== undefined && (now?.is ?? isYoung),
+    isOpen: restarted !== undefined && now === undefined,
+    choose: (is: boolean) => setChosen({ of: startedAt, is }),
+  }
+}
+
 function FollowedLines({ object: { id, json }, openLogs }: LastLinesProps) {
   const { socket } = useGateway()
-  const logs = useMemo(
-    () => new LiveLogs(socket, id, all, { tailLines, mostRows: tailLines }),
-    [socket, id],
-  )
+  const restarted = restartedOf(json)
+  const { isBefore, isOpen, choose } = useRunBefore(restarted)
+  const container = isBefore ? restarted?.name : ''
+  const logs = useMemo(() => {
+    const shown = { ...all, container: container ?? '', previous: isBefore }
+    return new LiveLogs(socket, id, shown, { tailLines, mostRows: tailLines })
+  }, [socket, id, container, isBefore])
   const {
     rows: lines,
     streams,
     status,
     errors,
   } = useSyncExternalStore(logs.subscribe, logs.getSnapshot)
+  const isEmpty = isOpen && status !== 'loading' && lines.length === 0
+  useEffect(() => {
+    // The other run may have lines.
+    const timer = isEmpty ? setTimeout(() => choose(!isBefore), waitMs) : undefined
+    return () => clearTimeout(timer)
+  }, [isEmpty, isBefore])
   if (status === 'loading') return null
   const say = pageWords.lines
   const hasSeveral = listAt(json, 'spec', 'containers').length > 1
+  const { startedAt = '', exit = '' } = restarted ?? {}
   const why =
     errors[0]?.message ?? streams.find(({ state }) => state === 'FAILED')?.message ?? undefined
   return (
@@ -47,6 +77,19 @@ function FollowedLines({ object: { id, json }, openLogs }: LastLinesProps) {
         </button>
       }
     >
+      {restarted === undefined ? null : (
+        <p className={styles['dim']}>
+          <label>
+            <input
+              type="checkbox"
+              checked={isBefore}
+              onChange={({ target }) => choose(target.checked)}
+            />{' '}
+            {say.before(hasSeveral ? restarted.name : undefined)}
+          </label>{' '}
+          {isBefore ? say.ended(exit) : say.present} <Age since={startedAt} /> {words.object.ago}
+        </p>
+      )}
       {lines.length === 0 ? (
         <p className={styles['dim']}>
           {why === undefined ? say.none : pageWords.refused(say.title, why)}

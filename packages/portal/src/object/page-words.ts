@@ -63,6 +63,11 @@ export const pageWords = {
     all: 'All lines',
     none: 'It has written nothing yet.',
     label: 'The last lines of the log',
+    before: (container: string | undefined): string =>
+      `Run before the restart${container === undefined ? '' : ` of ${container}`}`,
+    /** Both before how long ago. */
+    ended: (exit: string): string => `It ended: ${exit}. Restarted`,
+    present: 'These are of the present run, which began',
   },
   data: {
     title: 'Data',
