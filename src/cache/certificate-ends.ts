@@ -29,7 +29,7 @@ const pageSize = 100
 /** Further Secrets are left out. */
 const maxPages = 100
 const deadlineMs = 30_000
-/** How long the dates are believed, and how long if Secrets have come or gone since. */
+/** How long the dates are believed, and how long if Secrets have come or gone since, or the list could not be read. */
 const [oldMs, changedMs] = [600_000, 30_000]
 
 const known = new WeakMap<ClusterCache, CertificateEnds>()
@@ -47,6 +47,7 @@ export class CertificateEnds {
   #state: number | undefined
   #resource: ApiResource | undefined
   #reading: Promise<void> | undefined
+  #failure: Error | undefined
   /** Changes with the dates. */
   revision = 0
 
@@ -59,15 +60,21 @@ export class CertificateEnds {
     return this.#ends
   }
 
-  /** Whether the list was read, or tried. */
+  /** Whether the list was read. */
   get isKnown(): boolean {
-    return this.#readAtMs >= 0
+    return this.revision > 0
+  }
+
+  /** Why the list could not be read when it was last tried; `undefined` if it was. The dates are those of before. */
+  get failure(): Error | undefined {
+    return this.#failure
   }
 
   /** Whether to read the list. `state`: differs when Secrets have come or gone. */
   isOld(state: number | undefined = this.#state): boolean {
     const ageMs = performance.now() - this.#readAtMs
-    return ageMs > (state === this.#state ? oldMs : changedMs)
+    const isAsBefore = state === this.#state && this.#failure === undefined
+    return ageMs > (isAsBefore ? oldMs : changedMs)
   }
 
   /** Reads the list again if it was read, and has become old. */
@@ -79,8 +86,12 @@ export class CertificateEnds {
   read(resource: ApiResource, state: number | undefined): Promise<void> {
     this.#resource = resource
     this.#reading ??= this.#read(resource)
-      .catch(() => undefined)
-      .finally(() => {
+      .then(
+        () => undefined,
+        (error: Error) => error,
+      )
+      .then((failure) => {
+        this.#failure = failure
         this.#readAtMs = performance.now()
         this.#state = state
         this.#reading = undefined

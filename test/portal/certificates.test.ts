@@ -66,7 +66,9 @@ describeInBrowser('The page of certificates', (browser) => {
     await using plain = await servePortal()
     const at = { path: '/certificates', width: 390, height: 800 }
     await using opened = await openPage(browser(), plain, at)
-    await opened.page.getByText('Certificates in Secrets are not looked at').waitFor()
+    const why = 'the gateway serves no data of Secrets: secretData is off (demo).'
+    await opened.page.getByText(`Certificates in Secrets are not looked at: ${why}`).waitFor()
+    await opened.page.getByText('No cluster here has cert-manager.').waitFor()
     await opened.page.getByText('There are no certificates that you may see.').waitFor()
     await opened.audit()
     await using full = await openPage(browser(), portal, at)

@@ -161,15 +161,15 @@ describeInBrowser('The changes of the portal', (browser) => {
 
   it('name their cluster where several are in view', async () => {
     await using fleet = await servePortal({ isFleet: true, hasArchive: true })
-    const [, second = fleet.clusters[0]] = fleet.clusters
-    const { name, simulator } = second as (typeof fleet.clusters)[number]
+    const name = 'prod-us'
+    const { storage } = fleet.clusters.find((one) => one.name === name)?.simulator ?? fleet.cluster
     await using opened = await openPage(browser(), fleet, { path: '/changes?cluster=*' })
     const { page } = opened
     const made = { name: 'of-one', namespace: 'payments' }
     await page.getByRole('heading', { name: 'Changes' }).waitFor()
     await expect
       .poll(async () => {
-        simulator.storage.create(configMaps, {
+        storage.create(configMaps, {
           apiVersion: 'v1',
           kind: 'ConfigMap',
           metadata: { ...made, name: `${made.name}-${performance.now()}` },

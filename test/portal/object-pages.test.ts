@@ -162,7 +162,11 @@ describeInBrowser('The page of a kind', (browser) => {
             conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: at(agoMs + 3_000) }],
             containerStatuses: [
               {
-                ...{ name: 'app', image, imageID, ready: false, restartCount: 1 },
+                name: 'app',
+                image,
+                imageID,
+                ready: false,
+                restartCount: 1,
                 state: { running: { startedAt: at(agoMs) } },
                 lastState: { terminated: { exitCode: 1, reason: 'Error', ...times } },
               },

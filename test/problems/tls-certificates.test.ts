@@ -32,7 +32,8 @@ const secret = async (name: string, to: number, annotations: Fields = {}): Promi
   }
 }
 
-const facts = 'totalCount visible types complete notLookedAt incomplete { code }'
+const facts =
+  'totalCount visible types complete notLookedAt incomplete { cluster type code message }'
 const rows = `${facts} pageInfo { hasNextPage endCursor } nodes {
   cluster notAfter names issuer renewalTime object { kind name } secret { kind name } }`
 
@@ -151,8 +152,62 @@ describe('The certificates of TLS', () => {
       clusters: [{ name: 'one', server: simulators[0]?.url ?? '' }],
     })
     const { tlsCertificates: all } = await plain.data(`{ tlsCertificates { ${rows} } }`)
-    expect(all).toMatchObject({ totalCount: 2, complete: false, notLookedAt: ['Secret'] })
+    expect(all).toMatchObject({
+      totalCount: 2,
+      complete: false,
+      notLookedAt: ['Secret'],
+      incomplete: [
+        {
+          cluster: 'one',
+          type: 'Secret',
+          code: 'UNSUPPORTED',
+          message: 'the gateway serves no data of Secrets: secretData is off',
+        },
+      ],
+    })
+    await using off = await serveGateway({
+      clusters: [{ name: 'one', server: simulators[0]?.url ?? '' }],
+      secretData: true,
+      problemRules: { off: ['expiringTlsSecrets'] },
+    })
+    const { tlsCertificates: ofOff } = await off.data(`{ tlsCertificates { ${rows} } }`)
+    expect(ofOff).toMatchObject({
+      notLookedAt: ['Secret'],
+      incomplete: [{ code: 'UNSUPPORTED', message: 'the rule expiringTlsSecrets is off' }],
+    })
   })
+
+  it.each([
+    [500, 'CLUSTER_UNREACHABLE'],
+    [403, 'FORBIDDEN'],
+  ])(
+    'are incomplete where the list of the Secrets fails with %i, and say why',
+    async (status, code) => {
+      const [one] = simulators as readonly [Simulator, Simulator]
+      await using served = await serveGateway({
+        clusters: [{ name: 'one', server: one.url }],
+        secretData: true,
+      })
+      // Their metadata are in the cache.
+      await served.data('{ secrets(first: 1) { totalCount } }')
+      const match = { resource: 'secrets', verb: 'list' } as const
+      const fault = { type: 'status', code: status, message: 'not these' } as const
+      one.faults.inject({ fault, match, times: 1_000_000 })
+      try {
+        const { data } = await served.query(`{ tlsCertificates { ${rows} } }`)
+        expect(data.tlsCertificates).toMatchObject({
+          totalCount: 2,
+          complete: false,
+          notLookedAt: ['Secret'],
+          incomplete: [
+            { cluster: 'one', type: 'Secret', code, message: expect.stringContaining('not these') },
+          ],
+        })
+      } finally {
+        one.faults.clear()
+      }
+    },
+  )
 
   it('have no key, whoever asks for what', async () => {
     const text = JSON.stringify(
@@ -179,11 +234,13 @@ it('The certificates of Secrets are for those who may get them, and to others it
       `{ tlsCertificates { ${rows} } }`,
     )
     expect(errors).toBeUndefined()
-    const { nodes, visible, notLookedAt } = data.tlsCertificates
-    return [nodes.map(({ object }: Fields) => object.name), visible, notLookedAt]
+    const { nodes, visible, notLookedAt, incomplete } = data.tlsCertificates
+    const why = incomplete.map(({ type, message }: Fields) => `${type}: ${message}`)
+    expect(incomplete.map(({ type }: Fields) => type)).toEqual(notLookedAt)
+    return [nodes.map(({ object }: Fields) => object.name), visible, why]
   }
   expect(await asked('root', 'system:masters')).toEqual([['of-one', 'of-two'], 'ALL', []])
   expect(await asked('bob')).toEqual([['of-one'], 'NAMESPACES', []])
   expect(await asked('alice')).toEqual([[], 'NAMESPACES', []])
-  expect(await asked('carol')).toEqual([[], 'NAMESPACES', ['Secret']])
+  expect(await asked('carol')).toEqual([[], 'NAMESPACES', ['Secret: you may not list Secret']])
 })

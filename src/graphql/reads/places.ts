@@ -148,6 +148,12 @@ export class PlacesReport<P extends PlaceRead> {
     this.#unread.add(typeName)
   }
 
+  /** Tells that a place was not looked into, and why, where this is no error beside the answer. */
+  miss(at: ClusterKind, error: ClientError): void {
+    this.leaveOut(at.kind)
+    this.gaps.push(gapOfError(this.#served, at, error))
+  }
+
   /** Tells that a whole cluster cannot be read. What is known of it from before may still be added. */
   lose(cluster: string): void {
     this.#lost.add(cluster)

@@ -15,10 +15,11 @@ export const certificateWords = {
   in: (span: string): string => `in ${span}`,
   renewed: (span: string): string => `renewed in ${span}`,
   renewalDue: 'renewal is due',
-  notLookedAt: (types: readonly string[]): string =>
-    types.includes('Secret')
-      ? 'Certificates in Secrets are not looked at: the gateway serves no data of Secrets, still reads them, or you may not list them.'
-      : `Not looked at: ${types.join(', ')}.`,
+  notLookedAt: (type: string, why: string): string =>
+    `${type === 'Secret' ? 'Certificates in Secrets' : 'Certificates of cert-manager'} are not looked at: ${why}`,
+  inClusters: (sentence: string, clusters: readonly string[]): string =>
+    `${sentence} (${clusters.length > 4 ? `${clusters.length} clusters` : clusters.join(', ')}).`,
+  noManager: 'No cluster here has cert-manager.',
   part: 'You see a part of the certificates only: those that you may read.',
   more: (shown: number, total: number): string =>
     `The first ${shown.toLocaleString()} of ${total.toLocaleString()}.`,

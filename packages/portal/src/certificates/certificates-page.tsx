@@ -36,7 +36,7 @@ export function CertificatesPage() {
   const { data, errors, isPending, again } = useAnswer(CertificatesDocument, variables, {
     enabled: !isFinding,
     everyMs: (last) =>
-      isOver && last?.tlsCertificates?.notLookedAt.includes('Secret') === true
+      isOver && last?.tlsCertificates?.incomplete.some(({ code }) => code === 'NOT_SYNCED') === true
         ? soonAgainMs
         : againMs,
   })
@@ -60,10 +60,11 @@ export function CertificatesPage() {
 function Certificates({ answer, isOver }: { readonly answer: Answer; readonly isOver: boolean }) {
   const { nodes, totalCount, visible, notLookedAt, incomplete } = answer
   const isPart = visible !== 'ALL' || notLookedAt.length > 0 || incomplete.length > 0
+  const hasManager = useKinds().kinds.some(({ type }) => type === 'CertManagerCertificate')
   const sentences = [
-    ...gapSentences(incomplete, said.title),
-    ...(notLookedAt.length === 0 ? [] : [said.notLookedAt(notLookedAt)]),
+    ...notLookedInto(incomplete),
     ...(visible === 'ALL' ? [] : [said.part]),
+    ...(nodes.length > 0 || hasManager ? [] : [said.noManager]),
   ]
   const now = Date.now()
   return (
@@ -105,6 +106,21 @@ function Certificates({ answer, isOver }: { readonly answer: Answer; readonly is
       ) : null}
     </>
   )
+}
+
+/** A sentence for each kind that was not looked at and each reason why; then what is missing of whole clusters. */
+function notLookedInto(incomplete: Answer['incomplete']): readonly string[] {
+  const ofKinds = new Map<string, Set<string>>()
+  const others = incomplete.flatMap(({ type, ...gap }) => {
+    if (type === null || gap.since !== null) return [gap]
+    const reason = said.notLookedAt(type, gap.message)
+    ofKinds.set(reason, (ofKinds.get(reason) ?? new Set()).add(gap.cluster))
+    return []
+  })
+  return [
+    ...Array.from(ofKinds, ([reason, clusters]) => said.inClusters(reason, [...clusters])),
+    ...gapSentences(others, said.title),
+  ]
 }
 
 function Row({

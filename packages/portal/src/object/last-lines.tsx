@@ -45,11 +45,11 @@ function FollowedLines({ object: { id, json }, openLogs }: LastLinesProps) {
   const { socket } = useGateway()
   const restarted = restartedOf(json)
   const { isBefore, isOpen, choose } = useRunBefore(restarted)
-  const container = isBefore ? restarted?.name : ''
+  const of = isBefore ? (restarted?.name ?? '') : ''
   const logs = useMemo(() => {
-    const shown = { ...all, container: container ?? '', previous: isBefore }
+    const shown = { ...all, container: of, previous: isBefore }
     return new LiveLogs(socket, id, shown, { tailLines, mostRows: tailLines })
-  }, [socket, id, container, isBefore])
+  }, [socket, id, of, isBefore])
   const {
     rows: lines,
     streams,

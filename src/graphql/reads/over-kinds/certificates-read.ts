@@ -1,8 +1,8 @@
 /*
  * `tlsCertificates`: what ends when. The rows are the Certificates of cert-manager, from their cache, and the TLS Secrets whose
  * certificates the gateway has looked at (`CertificateEnds`), for callers who may `get` the Secrets of the namespace. One
- * page of all rows, the soonest end first. A kind that is not looked at is in `notLookedAt`: Secrets without `secretData`, and
- * while they are being read.
+ * page of all rows, the soonest end first. A kind that is not looked at is in `notLookedAt`, and a row of `incomplete` says why:
+ * the caller or the gateway may not list it, it is being read, it cannot be read, or the gateway does not look into Secrets.
  */
 
 import { certificateEndsOf } from '../../../cache/certificate-ends.ts'
@@ -25,9 +25,11 @@ import type {
   TlsCertificatesArguments,
   Visibility,
 } from '../../schema/gateway-types.ts'
+import { ClientError } from '../../errors/client-error.ts'
+import { failedRead } from '../../prepare/read-failures.ts'
 import { ObjectRef } from '../../schema/object-ref.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
-import type { ServedSchema } from '../../served/served-schema.ts'
+import { type ServedSchema, servesSecretData } from '../../served/served-schema.ts'
 import { namespacesIn } from '../list-arguments.ts'
 import { refOf } from '../object-read.ts'
 import { mayGetIn } from '../permissions.ts'
@@ -78,7 +80,6 @@ export function readCertificates(run: ReadRun, args: TlsCertificatesArguments): 
   })
   const from = positionIn(after, { hash, argument: 'after', terms: terms.length })
   const places = new Places(run, {
-    isNamed: () => false,
     failsOnce: true,
     fails: (_, { code }) => code !== 'FORBIDDEN',
   })
@@ -205,7 +206,10 @@ function secretRows(
   const { view, kind, scope, cluster } = part
   const cache = served.clusters.get(cluster)
   if (cache === undefined || served.problemRulesOff.has('expiringTlsSecrets')) {
-    places.leaveOut(kind)
+    const message = servesSecretData(served)
+      ? 'the rule expiringTlsSecrets is off'
+      : 'the gateway serves no data of Secrets: secretData is off'
+    places.miss(part, new ClientError('UNSUPPORTED', message))
     return []
   }
   const ends = certificateEndsOf(cache)
@@ -214,7 +218,12 @@ function secretRows(
     if (isOver) void ends.read(kind.resource, state)
     else run.direct.certificateEnds(part, state)
   }
-  if (!ends.isKnown) places.leaveOut(kind)
+  const { failure } = ends
+  if (failure !== undefined)
+    places.miss(part, failedRead(part, failure, run.parts.access !== undefined))
+  else if (!ends.isKnown) {
+    places.miss(part, new ClientError('NOT_SYNCED', 'the gateway still reads the TLS Secrets'))
+  }
   budget.spend('tests', testsPerRow * ends.byUid.size)
   const allowed = new Map<string, boolean | undefined>()
   const rows: Row[] = []
