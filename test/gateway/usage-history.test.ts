@@ -213,6 +213,26 @@ describe('The history of usage in Prometheus', () => {
     }
   })
 
+  it('is there where the cluster has no metrics-server', async () => {
+    await using plain = await startSimulator({ populate })
+    await using served = await serveGateway({
+      clusters: [{ name: 'one', server: plain.url }],
+      prometheus: { url },
+    })
+    const { web, node } = await served.data(
+      `{ web: pod(namespace: "shop", name: "web.1") { ${history} } node(name: "node-1") { ${history} } }`,
+    )
+    expect([web, node].map(({ usageHistory }: Fields) => usageHistory.source)).toEqual([
+      'PROMETHEUS',
+      'PROMETHEUS',
+    ])
+    expect(last(web.usageHistory.cpu)).toBe(3)
+    expect(last(node.usageHistory.cpu)).toBe(4)
+    // What an object uses at present is measured, not asked for there.
+    const answer = await served.query(ofPod('web.1', 'usage { cpu }'))
+    expect(codes(answer)).toEqual(['NOT_FOUND'])
+  })
+
   it('adds up exactly the pods that were asked about', async () => {
     prometheus.asked.length = 0
     const { service, node } = await gateway.data(

@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
 import { FakePrometheus } from '../support/fake-prometheus.ts'
 import { openPage, type ServedPortal, servePortal } from './portal-page.ts'
 import { runningPod } from './running-pod.ts'
 
 const podsOf = { group: '', version: 'v1', resource: 'pods' } as const
+const nodesOf = { group: '', version: 'v1', resource: 'nodes' }
 const title = 'Use over the last hour'
 
 describeInBrowser('The charts of use', (browser) => {
@@ -125,3 +127,110 @@ describeInBrowser('The charts of use without measurements', (browser) => {
     await opened.audit()
   })
 })
+
+describeInBrowser(
+  'The charts of use of a Prometheus, in a cluster without a metrics-server',
+  (browser) => {
+    const prometheus = new FakePrometheus()
+    let portal: ServedPortal
+    beforeAll(async () => {
+      const url = await prometheus.listen()
+      prometheus.series.push({ metric: { node: 'worker-a-001' }, cpu: 2 })
+      portal = await servePortal({ hasArchive: true, further: { prometheus: { url } } })
+      // What is there when the archive begins has not changed.
+      await vi.waitFor(
+        async () => {
+          const since = new Date().toISOString()
+          const asked = `{ changes(types: ["Deployment", "Node"], since: "${since}") { incomplete { code } } }`
+          const { data } = await portal.gateway().query(asked)
+          if (data.changes.incomplete.length > 0) throw new Error('the archive has not begun')
+        },
+        { timeout: 60_000, interval: 50 },
+      )
+    })
+    afterAll(async () => {
+      await portal[Symbol.asyncDispose]()
+      await prometheus[Symbol.asyncDispose]()
+    })
+
+    const marks = (page: Page) => page.getByRole('list', { name: 'What happened' })
+
+    it('of a node show when it was cordoned, and when it was not ready', async () => {
+      const { storage } = portal.cluster
+      const update = (change: (node: Node) => Node): void => {
+        const node = storage.get(nodesOf, '', 'worker-a-001') as unknown as Node
+        storage.update(nodesOf, change(node))
+      }
+      const isReady = (status: string) => (node: Node) => ({
+        ...node,
+        status: {
+          ...node.status,
+          conditions: node.status.conditions.map((one) =>
+            one.type === 'Ready' ? { ...one, status } : one,
+          ),
+        },
+      })
+      update((node) => ({ ...node, spec: { ...node.spec, unschedulable: true } }))
+      update(isReady('False'))
+      await using opened = await openPage(browser(), portal, {
+        path: `/objects/${encodeURIComponent('demo/Node//worker-a-001')}`,
+      })
+      const { page } = opened
+      await page.getByText(title).click()
+      await page.getByText('From Prometheus.').waitFor()
+      await page.locator('canvas').nth(1).waitFor()
+      await marks(page)
+        .getByText(/\d\d:\d\d cordoned/)
+        .waitFor()
+      await marks(page)
+        .getByText(/\d\d:\d\d not ready/)
+        .waitFor()
+      await opened.audit()
+      expect(await marks(page).getByRole('listitem').count()).toBe(2)
+    })
+
+    it('of a Deployment show when it was rolled back, and to what', async () => {
+      const { storage } = portal.cluster
+      const [deploymentsOf, replicaSetsOf] = ['deployments', 'replicasets'].map((resource) => ({
+        group: 'apps',
+        version: 'v1',
+        resource,
+      })) as [typeof nodesOf, typeof nodesOf]
+      const revised = <T extends { metadata: object & { annotations?: object } }>(
+        { metadata, ...object }: T,
+        revision: string,
+      ) => ({
+        ...object,
+        metadata: {
+          ...metadata,
+          annotations: { ...metadata.annotations, 'deployment.kubernetes.io/revision': revision },
+        },
+      })
+      const deployment = storage.get(deploymentsOf, 'payments', 'card-gateway')
+      const sets = [...storage.list(replicaSetsOf, 'payments')].filter(({ metadata }) =>
+        metadata.name.startsWith('card-gateway-'),
+      )
+      const [older] = sets.toSorted((a, b) => revisionOf(a) - revisionOf(b))
+      if (deployment === undefined || older === undefined) throw new Error('the scenario has them')
+      const next = String(Math.max(...sets.map(revisionOf)) + 1)
+      storage.update(replicaSetsOf, revised(older, next) as never)
+      storage.update(deploymentsOf, revised(deployment, next) as never)
+      await using opened = await openPage(browser(), portal, {
+        path: `/objects/${encodeURIComponent('demo/Deployment.apps/payments/card-gateway')}`,
+      })
+      const { page } = opened
+      await page.getByText(title).click()
+      await marks(page).getByText(`rolled back to ${older.metadata.name}`).waitFor()
+      expect(await marks(page).getByText('rollout of').count()).toBe(0)
+      await opened.audit()
+    })
+  },
+)
+
+interface Node {
+  readonly spec: object
+  readonly status: { readonly conditions: readonly { readonly type: string }[] }
+}
+
+const revisionOf = ({ metadata }: { metadata: { annotations?: Record<string, string> } }): number =>
+  Number(metadata.annotations?.['deployment.kubernetes.io/revision'])

@@ -28,6 +28,12 @@ export const chartWords = {
     `${container} restarted${reason === undefined ? '' : `: ${reason}`}`,
   created: 'created',
   rollout: (name: string): string => `rollout of ${name}`,
+  rollback: (name: string): string => `rolled back to ${name}`,
+  by: (what: string, manager: string | null): string =>
+    manager === null ? what : `${what} by ${manager}`,
+  cordoned: (is: boolean): string => (is ? 'cordoned' : 'uncordoned'),
+  nodeReady: (status: string): string =>
+    status === 'True' ? 'ready again' : status === 'False' ? 'not ready' : 'silent: not ready',
   table: 'As a table',
   time: 'Time',
   pods: 'Pods',

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
 import {
+  MarkedChangesDocument,
   UseOverTimeDocument,
   type UseOverTimeQuery,
   type UseOverTimeValuesFragment,
@@ -13,7 +14,7 @@ import { type Amounts, type ObjectUsage, type Resource, whyUnknown } from '../us
 import { usageWords } from '../usage/usage-words.ts'
 import { chartWords as say } from './chart-words.ts'
 import styles from './charts.module.css'
-import { type Mark, marksOf } from './marks.ts'
+import { type Mark, markedPaths, marksOf } from './marks.ts'
 
 const everyMs = 30_000
 const height = 130
@@ -41,14 +42,23 @@ export function UseCharts({
   const { data, errors, isPending } = useAnswer(UseOverTimeDocument, { id: object.id }, { everyMs })
   const history = data === undefined ? null : historyIn(data.object)
   const times = useMemo(() => history?.times.map((time) => Date.parse(time)) ?? [], [history])
-  const marks = useMemo(() => marksOf(object, data, times[0] ?? Infinity), [object, data, times])
+  const paths = markedPaths[object.kind]
+  const [since = ''] = history?.times ?? []
+  const asked = { id: object.id, since, paths: paths ?? [] }
+  const { data: changed } = useAnswer(MarkedChangesDocument, asked, {
+    enabled: paths !== undefined && since !== '',
+  })
+  const marks = useMemo(
+    () => marksOf(object, data, changed?.changes?.nodes ?? [], times[0] ?? Infinity),
+    [object, data, changed, times],
+  )
   const notes = notesOf(errors)
   if (history === null) {
     const text = isPending ? say.loading : notes
     return <p className={styles['note']}>{text === '' ? say.nothing : text}</p>
   }
   const isEmpty = history.counts.every((count) => count === 0)
-  const since = history.since === null ? undefined : Date.parse(history.since)
+  const measuredSince = history.since === null ? undefined : Date.parse(history.since)
   const isOfPods = use.pods !== undefined && object.kind !== 'Node'
   return (
     <div className={styles['charts']}>
@@ -69,7 +79,9 @@ export function UseCharts({
           ))}
       <p className={styles['note']}>
         {[
-          history.source === 'PROMETHEUS' ? say.source.PROMETHEUS : say.source.MEASURED(since),
+          history.source === 'PROMETHEUS'
+            ? say.source.PROMETHEUS
+            : say.source.MEASURED(measuredSince),
           ...(isOfPods ? [say.ofPods] : []),
           notes,
         ].join(' ')}
