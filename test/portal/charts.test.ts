@@ -1,3 +1,4 @@
+import type { Unstructured } from 'informerql/kubernetes'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
@@ -158,7 +159,7 @@ describeInBrowser(
     it('of a node show when it was cordoned, and when it was not ready', async () => {
       const { storage } = portal.cluster
       const update = (change: (node: Node) => Node): void => {
-        const node = storage.get(nodesOf, '', 'worker-a-001') as unknown as Node
+        const node = storage.get(nodesOf, '', 'worker-a-001') as Node
         storage.update(nodesOf, change(node))
       }
       const isReady = (status: string) => (node: Node) => ({
@@ -227,7 +228,7 @@ describeInBrowser(
   },
 )
 
-interface Node {
+interface Node extends Unstructured {
   readonly spec: object
   readonly status: { readonly conditions: readonly { readonly type: string }[] }
 }
