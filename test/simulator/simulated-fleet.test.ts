@@ -1,6 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { type SimulatedFleet, startSimulatedFleet } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ask, type Fields } from '../contract/contract-server.ts'
@@ -82,6 +83,38 @@ describe('A simulated fleet', () => {
     expect((await get('staging', path)).status).toBe(404)
   })
 
+  it('has certificates in one cluster, of which one ends soon and one was not issued', async () => {
+    const path = '/apis/cert-manager.io/v1/certificates'
+    const certificates = new Map<string, Fields>(
+      (await get('prod-us', path)).json.items.map((one: Fields) => [one.metadata.name, one]),
+    )
+    const daysTo = (name: string): number =>
+      Math.round((Date.parse(certificates.get(name)?.status.notAfter) - Date.now()) / 86_400_000)
+    expect([...certificates.keys()].toSorted()).toEqual(['checkout-api', 'reports-web', 'shop-web'])
+    expect(['checkout-api', 'reports-web', 'shop-web'].map(daysTo)).toEqual([5, NaN, 70])
+    const ready = certificates.get('reports-web')?.status.conditions[0]
+    expect(ready).toMatchObject({ type: 'Ready', status: 'False' })
+  })
+
+  it('has an Application that has drifted, a Kustomization and a release of Helm there', async () => {
+    const [application] = (await get('prod-us', '/apis/argoproj.io/v1alpha1/applications')).json
+      .items
+    expect(application.status.sync.status).toBe('OutOfSync')
+    const drifted = application.status.resources.filter(
+      ({ status }: Fields) => status === 'OutOfSync',
+    )
+    expect(drifted.map(({ name }: Fields) => name)).toEqual(['auth-api', 'login-banner'])
+    expect((await deployments('prod-us')).has('identity/auth-api')).toBe(true)
+    const kustomizations = '/apis/kustomize.toolkit.fluxcd.io/v1/kustomizations'
+    const [kustomization] = (await get('prod-us', kustomizations)).json.items
+    expect(kustomization.status.inventory.entries).toHaveLength(1)
+    const secrets = '/api/v1/namespaces/payments/secrets?labelSelector=owner=helm,status=deployed'
+    const [secret] = (await get('prod-us', secrets)).json.items
+    const packed = Buffer.from(secret.data.release, 'base64').toString()
+    const release = JSON.parse(gunzipSync(Buffer.from(packed, 'base64')).toString())
+    expect(release).toMatchObject({ name: 'rates-cache', version: 2 })
+  })
+
   it('has other things broken in each cluster', async () => {
     const stuck = async (name: string): Promise<readonly string[]> =>
       [...(await deployments(name))]
@@ -122,6 +155,18 @@ describe('A fleet of another scenario', () => {
     const text = `company: A shop\nclusters:\n  - name: a\n    pods: 3\n    ${line}\n`
     await writeFile(join(scenario, 'scenario.yaml'), text)
     await expect(startSimulatedFleet({ population: { scenario } })).rejects.toThrow(says)
+    await rm(scenario, { recursive: true })
+  })
+
+  it('is refused with a time that is none', async () => {
+    const scenario = await mkdtemp(join(tmpdir(), 'informerql-fleet-'))
+    await writeFile(join(scenario, 'scenario.yaml'), 'company: A shop\n')
+    await mkdir(join(scenario, 'cluster'))
+    const object =
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: one }\ndata: { at: '${in:soon}' }\n"
+    await writeFile(join(scenario, 'cluster', 'one.yaml'), object)
+    const starting = startSimulatedFleet({ population: { scenario } })
+    await expect(starting).rejects.toThrow(/\$\{in:soon\} is no time: write in:3d/)
     await rm(scenario, { recursive: true })
   })
 })

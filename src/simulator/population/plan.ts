@@ -3,6 +3,7 @@
  * many pods each has, so that the sum is exact. The plan grows with apps and nodes, not with pods.
  */
 
+import { timestamp } from '../../kubernetes/timestamp.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { podsPerNode } from '../churn/nodes.ts'
 import { capturedApi, type KubernetesVersion, newestKubernetes } from '../api/captured-api.ts'
@@ -109,15 +110,15 @@ export function planPopulation(options: PopulationOptions = {}): Plan {
   const drafts = draftApps(scenario, namespaceCount(options.namespaces, pods, scenario))
   sharePods(drafts, pods, nodes)
   const kubernetes = capturedApi(scenario.of?.kubernetes).version.gitVersion
-  const common = { ...scenario.values, kubernetes }
+  // Objects carry whole seconds: populations of 12:00:00.3 and 12:00:00.7 are equal.
+  const nowMs = Math.floor((options.now?.getTime() ?? Date.now()) / 1000) * 1000
+  const common = { ...scenario.values, kubernetes, now: timestamp(nowMs) }
   const layer = { nodes: String(nodes) }
   const values = new Values(seed, 'cluster', [layer, scenario.of?.values ?? {}, common])
   const byNamespace = Map.groupBy(
     drafts.filter((draft) => draft.pods > 0 || draft.workload === undefined),
     ({ namespace }) => namespace,
   )
-  // Objects carry whole seconds: populations of 12:00:00.3 and 12:00:00.7 are equal.
-  const nowMs = Math.floor((options.now?.getTime() ?? Date.now()) / 1000) * 1000
   return {
     scenario,
     seed,

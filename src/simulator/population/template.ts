@@ -3,7 +3,9 @@
  * cost little; values come from layers, of which the first that has a name wins.
  */
 
+import { timestamp } from '../../kubernetes/timestamp.ts'
 import { CodedError } from '../../lib/coded-error.ts'
+import { parseDurationMs } from '../../lib/duration.ts'
 import { isRecord } from '../../lib/json.ts'
 import { hexDigest, uidDigest } from '../churn/random.ts'
 
@@ -86,8 +88,8 @@ export type Layer = Readonly<Record<string, unknown>>
 
 /**
  * The values of `${...}` in one place. The first layer with the name wins. Besides names there are `${hex:32:token}`,
- * hexadecimal digits derived from seed, place and word; `${shared:32:ca}`, the same in every place; and `${uid:boot}`,
- * a UUID.
+ * hexadecimal digits derived from seed, place and word; `${shared:32:ca}`, the same in every place; `${uid:boot}`, a UUID;
+ * and times, `${in:6d}` and `${ago:1h30m}`.
  */
 export class Values {
   readonly #seed: string
@@ -113,7 +115,7 @@ export class Values {
     if (known === unfinished) throw new ScenarioError(usedIn, `\${${name}} stands for itself`)
     if (known !== undefined && defaults === undefined) return known
     this.#known.set(name, unfinished)
-    const value = this.#derived(name) ?? this.#layered(name, usedIn, defaults)
+    const value = this.#derived(name, usedIn) ?? this.#layered(name, usedIn, defaults)
     if (defaults === undefined) this.#known.set(name, value)
     else this.#known.delete(name)
     return value
@@ -135,8 +137,15 @@ export class Values {
     return compiled(this)
   }
 
-  #derived(name: string): string | undefined {
+  #derived(name: string, usedIn: string): string | undefined {
     const [form, ...rest] = name.split(':')
+    if (form === 'in' || form === 'ago') {
+      const ms = parseDurationMs(rest.join())
+      if (ms === undefined)
+        throw new ScenarioError(usedIn, `\${${name}} is no time: write ${form}:3d`)
+      const nowMs = Date.parse(String(this.get('now', usedIn)))
+      return timestamp(form === 'in' ? nowMs + ms : nowMs - ms)
+    }
     if (form === 'uid') return uidDigest(`${this.#seed}/${this.#place}/${rest.join()}`)
     const [digits = '', word = ''] = rest
     if (form === 'hex')
