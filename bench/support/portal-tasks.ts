@@ -387,7 +387,7 @@ export const portalTasks: readonly PortalTask[] = [
     group: 'further',
     async run(hand) {
       const { page } = hand
-      await hand.click(page.getByRole('link', { name: 'Certificates' }))
+      await hand.click(page.getByRole('link', { name: 'Certificates', exact: true }))
       const rows = page.getByRole('table', { name: 'Certificates' }).getByRole('row')
       await hand.see(rows.nth(1).filter({ hasText: 'front-door-tls' }))
     },
