@@ -34,7 +34,7 @@ export interface Consequences {
 }
 
 /** The actions that nothing reverts: fields of their own, or none. */
-export const kept: readonly ActionName[] = [
+const kept: readonly ActionName[] = [
   'restart',
   'runNow',
   'cordon',
