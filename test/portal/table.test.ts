@@ -43,6 +43,17 @@ describeInBrowser('A table of the portal', (browser) => {
     await opened.audit()
   })
 
+  it('has no columns for what the gateway does not hold of Secrets', async () => {
+    await using opened = await open('/kinds/secrets')
+    const { page } = opened
+    await page.locator('[data-index]').first().waitFor()
+    expect(await headings(page)).toEqual(['Name', 'Namespace', 'Age'])
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Namespace' }).waitFor()
+    expect(await page.getByRole('menuitemcheckbox', { name: /^(Type|Data)$/ }).count()).toBe(0)
+    expect(opened.problems).toEqual([])
+  })
+
   it('shows a custom kind as soon as it is defined, with the columns of its definition', async () => {
     const path = '/apis/stable.example.com/v1/namespaces/default/widgets'
     await using opened = await open('/kinds/widgets.stable.example.com')
