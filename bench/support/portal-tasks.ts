@@ -306,7 +306,7 @@ export const portalTasks: readonly PortalTask[] = [
       await hand.click(page.getByRole('menuitem', { name: 'Restart…' }))
       await hand.see(dialog(page).getByText(/objects would change\.$/))
       await hand.click(button(dialog(page), /^Restart \d+$/))
-      await hand.see(dialog(page).getByText(/objects done\.$/))
+      await hand.see(dialog(page).getByText(/objects have begun\.$/))
     },
   },
   {

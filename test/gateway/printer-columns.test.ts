@@ -193,15 +193,19 @@ describeClusters('the columns of kubectl get', (cluster) => {
     ])
   })
 
-  it('of Secrets tell nothing of what is in them', async () => {
-    const { secrets } = await gateway.data(
-      '{ secrets(namespace: "kinds") { nodes { printerColumns { name value } } } }',
+  it('of Secrets are those of their metadata, as the gateway holds no more of them', async () => {
+    const { secrets, gatewayClusters } = await gateway.data(
+      `{
+        secrets(namespace: "kinds") { nodes { printerColumns { name value } } }
+        gatewayClusters { resources { type columns { name } } }
+      }`,
     )
-    expect(secrets.nodes[0].printerColumns.slice(0, 3)).toEqual([
+    expect(secrets.nodes[0].printerColumns).toMatchObject([
       { name: 'Name', value: 'sample' },
-      { name: 'Type', value: null },
-      { name: 'Data', value: null },
+      { name: 'Age' },
     ])
+    const { columns } = gatewayClusters[0].resources.find(({ type }: Fields) => type === 'Secret')
+    expect(columns).toEqual([{ name: 'Name' }, { name: 'Age' }])
   })
 })
 

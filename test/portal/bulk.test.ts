@@ -4,6 +4,7 @@ import { describeInBrowser } from '../support/browser.ts'
 import { openPage, type PortalPage, type ServedPortal, servePortal } from './portal-page.ts'
 import { makePod, podsOf, rowOf } from './table-page.ts'
 
+const deployments = { group: 'apps', version: 'v1', resource: 'deployments' }
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 
 describeInBrowser('Bulk', (browser) => {
@@ -38,8 +39,18 @@ describeInBrowser('Bulk', (browser) => {
     }
     await opened.audit()
     await dialog.getByRole('button', { name: 'Restart 2' }).click()
-    await dialog.getByText('2 objects done.').waitFor()
+    // It is written, and not over: the pods are replaced one by one.
+    await dialog.getByText('The restarts of 2 objects have begun.').waitFor()
+    expect(await dialog.getByText(/\bdone\b/).count()).toBe(0)
+    await table.getByText('begun', { exact: true }).first().waitFor()
     await opened.audit()
+    await dialog.getByText('0 of 2 rolled out.').waitFor()
+    const [first = '', second = ''] = names
+    rollOut(portal, first)
+    await dialog.getByText('1 of 2 rolled out.').waitFor()
+    rollOut(portal, second)
+    await dialog.getByText('2 of 2 rolled out.').waitFor()
+    expect(await table.getByText('rolled out', { exact: true }).count()).toBe(2)
     await dialog.getByRole('button', { name: 'Close' }).click()
     await dialog.waitFor({ state: 'detached' })
     const { data } = await portal
@@ -87,6 +98,69 @@ describeInBrowser('Bulk', (browser) => {
     await page.getByText('2 are gone and not selected any more').waitFor()
     await page.getByRole('button', { name: '1 selected ×' }).waitFor()
     await rowOf(page, 'gone-held').waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
+  it('says how many Argo CD, Flux and Helm manage, and what they do about it', async () => {
+    const tracking = 'shop:/ConfigMap:default/managed-argo'
+    const flux = 'kustomize.toolkit.fluxcd.io'
+    make(portal, 'managed-argo', { annotations: { 'argocd.argoproj.io/tracking-id': tracking } })
+    for (const name of ['managed-helm', 'managed-helm-2']) {
+      const annotations = {
+        'meta.helm.sh/release-name': 'shop',
+        'meta.helm.sh/release-namespace': 'default',
+      }
+      make(portal, name, { annotations })
+    }
+    const labels = { [`${flux}/name`]: 'apps', [`${flux}/namespace`]: 'flux-system' }
+    make(portal, 'managed-flux', { labels })
+    make(portal, 'managed-nobody')
+    await using opened = await open('/kinds/configmaps?q=managed-*')
+    const { page } = opened
+    await rowOf(page, 'managed-flux').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    await page.getByRole('button', { name: '5 selected ×' }).waitFor()
+    const dialog = await chosen(page, 'Delete…')
+    const consequences = dialog.getByRole('region', { name: 'Consequences' })
+    await consequences.getByText('1 of 5 is managed by Flux. It makes this again.').waitFor()
+    await consequences.getByText('1 of 5 is managed by Argo CD. It makes this again.').waitFor()
+    await consequences
+      .getByText('2 of 5 are managed by Helm. It makes this again at its next upgrade.')
+      .waitFor()
+    const row = dialog.getByRole('row').filter({ hasText: 'managed-argo' })
+    await row.getByText('managed by Argo CD shop').waitFor()
+    await opened.audit()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await chosen(page, 'Set a label…')
+    await consequences
+      .getByText('2 of 5 are managed by Helm. It sets back what others change at its next upgrade.')
+      .waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
+  it('says that what manages workloads does not revert their restart', async () => {
+    for (const name of ['by-helm', 'by-nobody']) {
+      const annotations = {
+        'meta.helm.sh/release-name': 'shop',
+        'meta.helm.sh/release-namespace': 'default',
+      }
+      const template = {
+        metadata: { labels: { app: name } },
+        spec: { containers: [{ name: 'main', image: 'example/main:1' }] },
+      }
+      portal.cluster.storage.create(deployments, {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { namespace: 'default', name, ...(name === 'by-helm' && { annotations }) },
+        spec: { replicas: 1, selector: { matchLabels: { app: name } }, template },
+      })
+    }
+    await using opened = await open('/kinds/deployments.apps?ns=default')
+    const { page } = opened
+    await rowOf(page, 'by-helm').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    const dialog = await chosen(page, 'Restart…')
+    await dialog.getByText('1 of 2 is managed by Helm. It does not revert this.').waitFor()
     expect(opened.problems).toEqual([])
   })
 
@@ -365,6 +439,14 @@ interface Restarted {
   readonly json: unknown
 }
 
+/** Tells that the pods of a Deployment are replaced, as its controller does. */
+function rollOut({ cluster: { storage } }: ServedPortal, name: string): void {
+  const deployment = storage.get(deployments, 'storefront', name)
+  const { generation } = (deployment?.metadata ?? {}) as { readonly generation?: number }
+  const status = { ...(deployment?.['status'] as object), observedGeneration: generation }
+  storage.update(deployments, { ...deployment, status } as never)
+}
+
 /** Chooses an action of the selection: its dialog. */
 async function chosen(page: Page, name: string): Promise<Locator> {
   const bar = page.getByRole('region', { name: 'Selection' })
@@ -373,11 +455,11 @@ async function chosen(page: Page, name: string): Promise<Locator> {
   return page.getByRole('dialog')
 }
 
-function make({ cluster }: Pick<ServedPortal, 'cluster'>, name: string): void {
+function make({ cluster }: Pick<ServedPortal, 'cluster'>, name: string, metadata = {}): void {
   cluster.storage.create(configMaps, {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { namespace: 'default', name },
+    metadata: { namespace: 'default', name, ...metadata },
     data: { colour: 'blue' },
   })
 }

@@ -35,8 +35,29 @@ describeInBrowser('Export', (browser) => {
     expect(lines[1]).toMatch(/^exported-000,default,1,\d{4}-\d\d-\d\dT/)
     await page.getByText('250 exported.').waitFor()
     await opened.audit()
-    await page.getByRole('button', { name: 'Dismiss' }).click()
-    await page.getByText('250 exported.').waitFor({ state: 'detached' })
+  })
+
+  it('says how many it has written, until the table lists something else, or for a while', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/', isAlone: true })
+    const { page } = opened
+    await page.clock.install()
+    await page.goto('/kinds/configmaps?q=exported-*')
+    await rowOf(page, 'exported-000').waitFor()
+    const said = page.getByText('250 exported.')
+    // It is there before, so that screen readers tell what comes into it.
+    const status = page.locator('header output').filter({ hasText: /^$/ })
+    await status.waitFor({ state: 'attached' })
+    await downloaded(page, 'Export 250 as CSV')
+    await said.waitFor()
+    await page.getByRole('combobox', { name: 'Filter' }).fill('exported-001')
+    await page.keyboard.press('Enter')
+    await said.waitFor({ state: 'detached' })
+    await rowOf(page, 'exported-000').waitFor({ state: 'detached' })
+    await downloaded(page, 'Export 1 as CSV')
+    await page.getByText('1 exported.').waitFor()
+    await page.clock.fastForward(60_000)
+    await page.getByText('1 exported.').waitFor({ state: 'detached' })
+    expect(opened.problems).toEqual([])
   })
 
   it.each(['pods', 'deployments.apps'])(
@@ -92,6 +113,28 @@ describeInBrowser('Export', (browser) => {
     const { text } = await downloaded(page, 'Export 1 as CSV')
     expect(text).toContain(`"'=HYPERLINK(""https://evil.example"",""a, b"")"`)
     expect(text).toContain(',-3,')
+    const notes = {
+      'line-feed': ['\n=1+1', `"'\n=1+1"`],
+      tab: ['\t=1+1', `"'\t=1+1"`],
+      return: ['\r=1+1', `"'\r=1+1"`],
+      'full-width': ['＝1+1', `'＝1+1`],
+      semicolon: ['harmless;=1+1', '"harmless;=1+1"'],
+      'inner-tab': ['harmless\t=1+1', '"harmless\t=1+1"'],
+      plain: ['a = b + c', 'a = b + c'],
+    } as const
+    for (const [name, [note]] of Object.entries(notes)) {
+      await post(portal, '/apis/stable.example.com/v1/namespaces/default/widgets', {
+        apiVersion: 'stable.example.com/v1',
+        kind: 'Widget',
+        metadata: { namespace: 'default', name },
+        spec: { note, size: 1 },
+      })
+      await rowOf(page, name).waitFor()
+    }
+    const all = await downloaded(page, 'Export 8 as CSV')
+    for (const [name, [, cell]] of Object.entries(notes)) {
+      expect(all.text).toContain(`\r\n${name},default,,${cell},1,`)
+    }
     expect(opened.problems).toEqual([])
   })
 
@@ -146,7 +189,10 @@ describeInBrowser('Export', (browser) => {
     await page.route('**/graphql', (route) => route.fulfill({ status: 503, body: 'no' }))
     await page.getByRole('button', { name: 'More', exact: true }).click()
     await page.getByRole('menuitem', { name: 'Export 250 as YAML' }).click()
-    await page.getByText(/^The export has failed: The gateway cannot be reached/).waitFor()
+    const said = page.getByText(/^The export has failed: The gateway cannot be reached/)
+    await said.waitFor()
+    await page.getByRole('button', { name: 'Dismiss' }).click()
+    await said.waitFor({ state: 'detached' })
     expect(opened.problems).toEqual([])
   })
 })

@@ -267,6 +267,9 @@ describeInBrowser('The page of a kind', (browser) => {
     await using opened = await open('demo/Secret/payments/card-gateway-credentials')
     await opened.page.getByText(/^This gateway does not serve what Secrets hold/).waitFor()
     expect(await opened.page.getByRole('button', { name: /^Show the value/ }).count()).toBe(0)
+    const command = 'kubectl --context demo -n payments describe secret card-gateway-credentials'
+    await opened.page.getByText(command, { exact: true }).waitFor()
+    await opened.page.getByRole('button', { name: 'Copy the command' }).waitFor()
     await opened.audit()
   })
 })

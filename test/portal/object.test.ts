@@ -261,6 +261,19 @@ describeInBrowser('An object', (browser) => {
     await opened.audit()
   })
 
+  it('says that nothing uses it, of how many kinds, beside what is not known', async () => {
+    const unused = 'namespace: "default", where: { name: { eq: "kube-root-ca.crt" } }'
+    await using opened = await open(await idOf(portal, 'configMaps', unused), 'related')
+    const { page } = opened
+    await page.getByText(/^Nothing uses it, of the \d+ kinds that can\.$/).waitFor()
+    const unknown = page.getByText(/^Its other relations to \d+ kinds are not known/)
+    await unknown.waitFor()
+    expect(await page.getByText('not looked into').allTextContents()).toEqual([
+      await unknown.textContent(),
+    ])
+    await opened.audit()
+  })
+
   it('stays when it is deleted, says so, and offers the new one of its name', async () => {
     const path = '/api/v1/namespaces/payments/configmaps'
     const configMap = { metadata: { name: 'short-lived' }, data: { key: 'value' } }
@@ -307,7 +320,8 @@ describeInBrowser('An object for a limited user', (browser) => {
     expect(await node.getByRole('link').count()).toBe(0)
     await page.getByRole('link', { name: 'invoice-worker', exact: true }).waitFor()
     await page.goto(`/objects/${await idOf(portal, 'serviceAccounts', invoices)}?tab=related`)
-    await page.getByText(/^Not everything could be looked into: you may not list/).waitFor()
+    await page.getByText(/^It is not known whether something uses it: you may not list/).waitFor()
+    expect(await page.getByText('Nothing uses it').count()).toBe(0)
     await page.getByRole('button', { name: 'Look there too' }).click()
     await page.getByRole('heading', { name: 'Referred to by' }).waitFor()
     await page

@@ -43,6 +43,17 @@ describeInBrowser('A table of the portal', (browser) => {
     await opened.audit()
   })
 
+  it('has no columns for what the gateway does not hold of Secrets', async () => {
+    await using opened = await open('/kinds/secrets')
+    const { page } = opened
+    await page.locator('[data-index]').first().waitFor()
+    expect(await headings(page)).toEqual(['Name', 'Namespace', 'Age'])
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Namespace' }).waitFor()
+    expect(await page.getByRole('menuitemcheckbox', { name: /^(Type|Data)$/ }).count()).toBe(0)
+    expect(opened.problems).toEqual([])
+  })
+
   it('shows a custom kind as soon as it is defined, with the columns of its definition', async () => {
     const path = '/apis/stable.example.com/v1/namespaces/default/widgets'
     await using opened = await open('/kinds/widgets.stable.example.com')
@@ -206,11 +217,70 @@ describeInBrowser('A table of the portal', (browser) => {
     await page.getByRole('button', { name: 'Facets' }).click()
     const value = page.getByRole('button', { name: /^payments\s*\d+$/ })
     await value.waitFor()
+    const titles = page.getByRole('group', { name: 'Facets' }).getByRole('heading')
+    const said = await titles.allTextContents()
+    expect(said).toEqual(expect.arrayContaining(['Health', 'Namespace', 'Node name']))
+    for (const title of said) expect(title).toMatch(/^[A-Z][a-z]*( [a-z]+| [A-Z]+)*$/)
+    const node = titles.filter({ hasText: 'Node name' })
+    expect(await node.getAttribute('title')).toBe('nodeName')
     await opened.audit()
     const [, count] = /(\d+)$/.exec((await value.textContent()) ?? '') ?? []
     await value.click()
     await expect.poll(() => countOf(page)).toBe(Number(count))
     expect(new URL(page.url()).searchParams.get('q')).toBe('namespace:payments')
+  })
+
+  it.each([
+    { kind: 'pods', example: 'health:degraded' },
+    { kind: 'namespaces', example: 'health:degraded' },
+    { kind: 'configmaps', example: 'age:<1h' },
+    { kind: 'networkpolicies.networking.k8s.io', example: 'age:<1h' },
+  ])('has an example in its filter that the kind takes: $kind', async ({ kind, example }) => {
+    await using opened = await open(`/kinds/${kind}`)
+    const { page } = opened
+    const field = page.getByRole('combobox', { name: 'Filter' })
+    await field.waitFor()
+    expect(await field.getAttribute('placeholder')).toBe(
+      `Filter: a name, label:app=web, ${example}`,
+    )
+    await field.fill(example)
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: `Remove ${example}` }).waitFor()
+    // A token that the kind does not have is red.
+    expect(await page.locator('[data-wrong]').count()).toBe(0)
+    expect(opened.problems).toEqual([])
+  })
+
+  it('has room for the usual columns of pods at 1440 pixels, and scrolls to them where there is none', async () => {
+    await using measured = await servePortal({ pods: 120, hasMetrics: true })
+    await using opened = await openPage(browser(), measured, {
+      path: '/kinds/pods',
+      width: 1440,
+      height: 900,
+    })
+    const { page } = opened
+    const grid = page.getByRole('grid')
+    const cpu = page.locator('[role=gridcell][data-column=usageCpu]').first()
+    await expect.poll(() => cpu.innerText()).toMatch(/^[\d.]+m?\/[\d.]+m?$/)
+    const over = () => grid.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+    /** What is cut in cells: the names of columns. */
+    const cut = () =>
+      grid.evaluate((element) =>
+        [...element.querySelectorAll('[role=gridcell] > span')]
+          .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+          .map((span) => span.parentElement?.dataset['column']),
+      )
+    expect(await over()).toBeLessThanOrEqual(0)
+    expect(await cut()).toEqual([])
+    const age = page.getByRole('columnheader', { name: 'Age' })
+    for (const width of [1024, 390]) {
+      await page.setViewportSize({ width, height: 800 })
+      await expect.poll(over).toBeGreaterThan(0)
+      await grid.evaluate((element) => element.scrollTo({ left: element.scrollWidth }))
+      const { x, width: wide } = (await age.boundingBox()) ?? { x: 0, width: 0 }
+      expect(x + wide).toBeLessThanOrEqual(width)
+    }
+    await opened.audit()
   })
 
   it('opens the inspector and the page of an object by keyboard', async () => {
@@ -251,6 +321,41 @@ describeInBrowser('A table of the portal', (browser) => {
     await page.getByRole('heading', { name: /^Deployment .*invoice/ }).waitFor()
     expect(opened.problems).toEqual([])
   })
+
+  it.each([
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+    { width: 640, height: 400 },
+  ])(
+    'stays where it is when a selection begins and ends: $width by $height pixels',
+    async (size) => {
+      await using opened = await open('/kinds/pods', size)
+      const { page } = opened
+      const rows = page.locator('[data-index]')
+      const boxes = rows.getByRole('checkbox')
+      await page.getByText('The use of CPU and memory is not measured here').waitFor()
+      const bar = page.getByRole('region', { name: 'Selection' })
+      const placeOfSecond = () => boxes.nth(1).boundingBox()
+      const before = await placeOfSecond()
+      await boxes.first().check()
+      await bar.waitFor()
+      expect(await placeOfSecond()).toEqual(before)
+      await boxes.first().uncheck()
+      await bar.waitFor({ state: 'detached' })
+      expect(await placeOfSecond()).toEqual(before)
+      // The same at the end of the table, where it has been scrolled to since the selection began.
+      await boxes.first().check()
+      await bar.waitFor()
+      await page.getByRole('grid').evaluate((grid) => grid.scrollTo({ top: grid.scrollHeight }))
+      const cell = page.locator('[data-index="110"] [data-column="name"]')
+      const last = rowOf(page, (await cell.textContent()) ?? '').getByRole('checkbox')
+      const atEnd = await last.boundingBox()
+      await page.getByRole('button', { name: '1 selected ×' }).click()
+      await bar.waitFor({ state: 'detached' })
+      expect(await last.boundingBox()).toEqual(atEnd)
+      await opened.audit()
+    },
+  )
 
   it('keeps its rows in place while the pointer is over them', async () => {
     for (const name of ['held-b', 'held-c']) makePod(portal, name)

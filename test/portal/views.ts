@@ -193,7 +193,7 @@ async function viewsOf(world: TaskWorld): Promise<readonly View[]> {
     },
     {
       name: 'bulk',
-      caption: 'Restarting many Deployments: what happens to each, and what puts it back',
+      caption: 'Restarting many Deployments: what happens to each, and what manages it',
       path: '/kinds/deployments.apps?cluster=prod-eu&ns=payments,storefront',
       async show(page) {
         await page.locator('[data-index]').nth(2).waitFor()

@@ -72,13 +72,9 @@ export const ageColumn: Column = dateColumn(
   (object) => fieldsOf(object['metadata'])['creationTimestamp'],
 )
 
-/** The columns for objects whose metadata alone is held: all cells but name and age are empty. */
+/** The columns for objects whose metadata alone is held: name and age. The others would have no value. */
 export function metadataColumns({ columns }: PrintedKind): PrintedKind {
-  return {
-    columns: columns.map((one) =>
-      one.format === 'name' || one === ageColumn ? one : { ...one, cell: () => ({ value: null }) },
-    ),
-  }
+  return { columns: columns.filter((one) => one.format === 'name' || one === ageColumn) }
 }
 
 /** A cell as kubectl shows it at a time. */

@@ -34,14 +34,7 @@ export interface Consequences {
 }
 
 /** The actions that nothing reverts: fields of their own, or none. */
-export const kept: readonly ActionName[] = [
-  'restart',
-  'runNow',
-  'cordon',
-  'uncordon',
-  'drain',
-  'evict',
-]
+const kept: readonly ActionName[] = ['restart', 'runNow', 'cordon', 'uncordon', 'drain', 'evict']
 
 /** What the manager of an object does about an action on it. */
 export function effectOf(name: ActionName): Effect {

@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useMemo, useState } from 'react'
 import { ActionInputs, firstInputs, type Inputs, variablesOf } from '../actions/action-inputs.tsx'
 import type { Action, ActionName } from '../actions/action-list.ts'
 import styles from '../actions/actions.module.css'
-import { kept } from '../actions/consequences.tsx'
+import { effectOf } from '../actions/consequences.tsx'
 import type { ActionTarget } from '../actions/target.ts'
 import type { WriteDocument } from '../actions/write.ts'
 import { useGateway } from '../gateway/gateway.ts'
@@ -14,6 +14,7 @@ import { type BulkJob, bulkJobsOf, useBulkRun } from './bulk-jobs.ts'
 import { type BulkObject, useBulkObjects } from './bulk-objects.ts'
 import { type BulkProgress, BulkRun } from './bulk-run.ts'
 import { BulkTable, changesNothing } from './bulk-table.tsx'
+import { type Rollout, rolloutOf, useWorkloads } from './use-rollouts.ts'
 
 const say = words.bulk
 
@@ -236,14 +237,10 @@ function sumsOf(name: ActionName, objects: readonly BulkObject[]): readonly stri
   const unknown = number(({ users }) => users === undefined)
   const scaled = number(({ autoscalers }) => autoscalers.length > 0)
   const remade = number(({ controller }) => controller !== undefined)
-  const delivered = kept.includes(name)
-    ? new Map<string, number>()
-    : new Map(
-        (['ARGO_CD', 'FLUX', 'HELM'] as const).map((tool) => [
-          words.delivery.tools[tool],
-          number(({ manager }) => manager?.tool === tool),
-        ]),
-      )
+  const managed = Map.groupBy(
+    objects.flatMap(({ manager }) => (manager === undefined ? [] : [manager])),
+    ({ tool, reversal }) => `${tool} ${words.delivery.effect(effectOf(name), reversal)}`,
+  )
   const { sum } = say
   return [
     ...(ofKind ? [ofKind] : []),
@@ -251,7 +248,16 @@ function sumsOf(name: ActionName, objects: readonly BulkObject[]): readonly stri
     ...(unknown > 0 ? [sum.unknown(unknown)] : []),
     ...(scaled > 0 ? [sum.scaled(scaled)] : []),
     ...(remade > 0 ? [sum.remade(remade)] : []),
-    ...[...delivered].flatMap(([tool, many]) => (many > 0 ? [sum.delivered(tool, many)] : [])),
+    ...Array.from(managed.values(), ([one, ...others]) =>
+      one === undefined
+        ? ''
+        : sum.managed(
+            words.delivery.tools[one.tool],
+            1 + others.length,
+            objects.length,
+            words.delivery.effect(effectOf(name), one.reversal),
+          ),
+    ),
   ]
 }
 
@@ -338,21 +344,34 @@ function DryRunView({
 
 function JobView({ job: { action, objects, run } }: { readonly job: BulkJob }) {
   const progress = useBulkRun(run, true)
-  const { isOver, counts } = progress
+  const { isOver, counts, outcomes } = progress
+  const isRestart = action.name === 'restart'
+  const workloads = useWorkloads(objects, isRestart)
+  const has = (state: Rollout): number =>
+    [...outcomes].filter(([id, outcome]) => rolloutOf(outcome, workloads.get(id)) === state).length
   return (
     <div className={styles['form']}>
       <section className={styles['preview']} aria-label={words.actions.drain.title}>
         {isOver ? (
           <div role="status">
-            <p>{say.run.done(counts.done)}</p>
+            <p>{(isRestart ? say.restart.begun : say.run.done)(counts.done)}</p>
+            {isRestart ? (
+              <p>{say.restart.rollouts(has('out'), counts.done, has('stuck'))}</p>
+            ) : null}
             {counts.failed > 0 ? <p>{say.run.failed(counts.failed)}</p> : null}
             {counts.waiting > 0 ? <p>{say.run.waiting(counts.waiting)}</p> : null}
           </div>
         ) : (
-          <Running progress={progress} says={say.run.running} />
+          <Running progress={progress} says={isRestart ? say.restart.running : say.run.running} />
         )}
         <Cut progress={progress} />
-        <BulkTable name={action.name} objects={objects} progress={progress} isDryRun={false} />
+        <BulkTable
+          name={action.name}
+          objects={objects}
+          progress={progress}
+          workloads={workloads}
+          isDryRun={false}
+        />
       </section>
       {isOver ? null : <p className={styles['dim']}>{say.run.goesOn}</p>}
       <div className={styles['buttons']}>

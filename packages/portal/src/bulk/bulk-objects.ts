@@ -20,7 +20,7 @@ export interface BulkObject extends Pick<
   /** Some of the users: `Pod web-0`. */
   readonly namedUsers: readonly string[]
   readonly autoscalers: readonly Autoscaler[]
-  readonly manager: Pick<Manager, 'tool' | 'name'> | undefined
+  readonly manager: Pick<Manager, 'tool' | 'name' | 'reversal'> | undefined
   /** What makes a new one when it is deleted: `ReplicaSet web-5d9`. */
   readonly controller: string | undefined
 }

@@ -1,13 +1,13 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useMemo, useRef } from 'react'
 import type { ActionName } from '../actions/action-list.ts'
-import { kept } from '../actions/consequences.tsx'
 import { fieldName } from '../actions/field-changes.tsx'
 import type { Written } from '../actions/write.ts'
 import { words } from '../words.ts'
 import styles from './bulk-table.module.css'
 import type { BulkObject } from './bulk-objects.ts'
 import type { BulkProgress, Outcome } from './bulk-run.ts'
+import { rolloutOf, type Workloads } from './use-rollouts.ts'
 
 const say = words.bulk
 
@@ -19,11 +19,14 @@ export function BulkTable({
   name,
   objects,
   progress: { outcomes, isOver },
+  workloads,
   isDryRun,
 }: {
   readonly name: ActionName
   readonly objects: ReadonlyMap<string, BulkObject>
   readonly progress: BulkProgress
+  /** Of a restart that is written. */
+  readonly workloads?: Workloads
   readonly isDryRun: boolean
 }) {
   const scroller = useRef<HTMLDivElement>(null)
@@ -33,10 +36,10 @@ export function BulkTable({
     const weight = (id: string): number => {
       const object = objects.get(id)
       if (isOver && outcomes.get(id)?.state === 'failed') return 0
-      return object !== undefined && consequencesOf(name, object).length > 0 ? 1 : 2
+      return object !== undefined && consequencesOf(object).length > 0 ? 1 : 2
     }
     return [...outcomes.keys()].toSorted((one, other) => weight(one) - weight(other))
-  }, [name, objects, outcomes, isOver])
+  }, [objects, outcomes, isOver])
   const virtualizer = useVirtualizer({
     count: ids.length,
     getScrollElement: () => scroller.current,
@@ -67,8 +70,12 @@ export function BulkTable({
           const outcome = outcomes.get(id)
           if (object === undefined || outcome === undefined) return null
           const what = whatOf(name, object, outcome, isDryRun)
-          const consequences = consequencesOf(name, object).join('; ')
+          const consequences = consequencesOf(object).join('; ')
           const isSame = outcome.state === 'done' && changesNothing(outcome.written)
+          const rollout =
+            workloads === undefined || name !== 'restart'
+              ? undefined
+              : rolloutOf(outcome, workloads.get(id))
           return (
             <div
               key={id}
@@ -89,7 +96,9 @@ export function BulkTable({
                 <span className={`${styles['line']} ${styles['dim']}`}>{consequences}</span>
               </span>
               <span role="cell" className={styles['state']}>
-                {said[isSame ? 'same' : outcome.state]}
+                {rollout === undefined
+                  ? said[isSame ? 'same' : outcome.state]
+                  : say.restart.states[rollout]}
               </span>
             </div>
           )
@@ -135,18 +144,21 @@ function valueText(value: unknown): string {
 }
 
 /** What else an action on an object concerns, in short. */
-function consequencesOf(
-  name: ActionName,
-  { users, namedUsers, autoscalers, manager, controller }: BulkObject,
-): readonly string[] {
+function consequencesOf({
+  users,
+  namedUsers,
+  autoscalers,
+  manager,
+  controller,
+}: BulkObject): readonly string[] {
   const named = namedUsers.slice(0, 3).join(', ')
   return [
     ...(users === undefined ? [say.usersUnknown] : []),
     ...(users !== undefined && users > 0 ? [`${say.users(users)}: ${named}`] : []),
     ...autoscalers.map(({ name: scaler, bounds }) => say.autoscaler(scaler, bounds)),
     ...(controller === undefined ? [] : [say.remade(controller)]),
-    ...(manager === undefined || kept.includes(name)
+    ...(manager === undefined
       ? []
-      : [say.deliverer(words.delivery.tools[manager.tool], manager.name)]),
+      : [say.manager(words.delivery.tools[manager.tool], manager.name)]),
   ]
 }

@@ -52,6 +52,16 @@ export const bulkWords = {
     },
     goesOn: 'You may close this: it goes on while the page is open.',
   },
+  /** A restart is over when its pods are replaced, not when it is written. */
+  restart: {
+    running: (through: number, all: number): string =>
+      `${count(through)} of ${count(all)} restarts begun`,
+    begun: (number: number): string =>
+      `The ${number === 1 ? 'restart' : 'restarts'} of ${objects(number)} ${number === 1 ? 'has' : 'have'} begun.`,
+    rollouts: (out: number, all: number, stuck: number): string =>
+      `${count(out)} of ${count(all)} rolled out${stuck === 0 ? '' : `, ${count(stuck)} degraded`}.`,
+    states: { going: 'begun', out: 'rolled out', stuck: 'degraded' },
+  },
   pace: (perMinute: number, left: number): string =>
     `The gateway takes ${count(perMinute)} writes a minute from one user, tries included: the others wait their turn, ${minutes(left / perMinute)}.`,
   cut: {
@@ -70,7 +80,7 @@ export const bulkWords = {
     bounds === undefined
       ? `autoscaler ${name} sets it again`
       : `autoscaler ${name} sets it again, ${bounds[0]} to ${bounds[1]}`,
-  deliverer: (tool: string, name: string): string => `${tool} ${name} puts it back`,
+  manager: (tool: string, name: string): string => `managed by ${tool} ${name}`,
   remade: (controller: string): string => `${controller} makes a new one`,
   sum: {
     used: (number: number): string =>
@@ -78,8 +88,8 @@ export const bulkWords = {
     unknown: (number: number): string => `Who uses ${count(number)} of them is not known.`,
     scaled: (number: number): string =>
       `${count(number)} ${number === 1 ? 'has' : 'have'} an autoscaler, which sets the number again.`,
-    delivered: (tool: string, number: number): string =>
-      `${count(number)} ${is(number)} delivered by ${tool}, which puts ${number === 1 ? 'it' : 'them'} back.`,
+    managed: (tool: string, number: number, all: number, effect: string): string =>
+      `${count(number)} of ${count(all)} ${is(number)} managed by ${tool}. ${effect}`,
     remade: (number: number): string =>
       `${count(number)} ${is(number)} made again by ${number === 1 ? 'its controller' : 'their controllers'}.`,
   },

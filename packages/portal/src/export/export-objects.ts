@@ -114,9 +114,12 @@ function cellText(row: TableRow, column: TableColumn, use: ObjectUsage | undefin
   return textOfCell(row, column)
 }
 
-/** A cell of CSV. A text that a spreadsheet would take for a formula gets an apostrophe before it. */
+/**
+ * A cell of CSV. A text that a spreadsheet would take for a formula gets an apostrophe before it (the characters that OWASP
+ * names for "CSV Injection"), and one with any character that separates cells, in any country, stands in quotes.
+ */
 function csvCell(text: string): string {
-  const isFormula = /^[=+\-@\t\r]/.test(text) && !/^[-+]?[\d.]+$/.test(text)
+  const isFormula = /^[=+\-@\t\r\n＝＋－＠]/u.test(text) && !/^[-+]?[\d.]+$/u.test(text)
   const safe = isFormula ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return /[",;\t\r\n]/u.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

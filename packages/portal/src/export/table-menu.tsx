@@ -53,19 +53,18 @@ export function TableMenu({
   }
   return (
     <>
+      {/* Always there: screen readers tell what changes in it. */}
+      <output className={says === undefined ? undefined : overlay['label']}>{says}</output>
       {says === undefined ? null : (
-        <>
-          <output className={overlay['label']}>{says}</output>
-          <button
-            type="button"
-            className={controls['icon']}
-            aria-label={isRunning ? say.stop : say.dismiss}
-            title={isRunning ? say.stop : say.dismiss}
-            onClick={dismiss}
-          >
-            <Icon name="close" />
-          </button>
-        </>
+        <button
+          type="button"
+          className={controls['icon']}
+          aria-label={isRunning ? say.stop : say.dismiss}
+          title={isRunning ? say.stop : say.dismiss}
+          onClick={dismiss}
+        >
+          <Icon name="close" />
+        </button>
       )}
       <ViewMenu document={TablePageDocument} variables={headVariables(list)}>
         {(['csv', 'yaml', 'json'] as const).map((form) => (

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import type { TableColumn } from '../kinds/columns.ts'
 import { idsOf, mostPicked } from '../kinds/picked.ts'
 import type { ListArguments } from '../kinds/use-live-rows.ts'
@@ -18,7 +18,10 @@ export interface ExportSource {
   readonly picked: ReadonlySet<string>
 }
 
-/** An export that goes on, or what has become of the last one. */
+/** How long what has become of an export is shown. A failure stays. */
+const shownMs = 8_000
+
+/** An export that goes on, or what has become of the last one, until the table lists something else. */
 export interface Exporting {
   readonly begin: (form: ExportForm) => void
   /** Ends it, or forgets what is said. */
@@ -32,7 +35,19 @@ export function useExport({ resource, list, columns, picked }: ExportSource): Ex
   const gateway = useGateway()
   const [running, setRunning] = useState<AbortController>()
   const [says, setSays] = useState<string>()
+  const [isDone, setDone] = useState(false)
   useEffect(() => () => running?.abort(), [running])
+  useEffect(() => {
+    if (!isDone) return undefined
+    const timer = setTimeout(() => setSays(undefined), shownMs)
+    return () => clearTimeout(timer)
+  }, [isDone])
+  const view = `${resource} ${JSON.stringify(list)}`
+  const isRunning = useRef(false)
+  isRunning.current = running !== undefined
+  useEffect(() => {
+    if (!isRunning.current) setSays(undefined)
+  }, [view])
 
   const run = async (form: ExportForm, { signal }: AbortController): Promise<string> => {
     const ids = picked.size > 0 ? [...picked] : await idsOf(gateway, list, signal)
@@ -58,11 +73,16 @@ export function useExport({ resource, list, columns, picked }: ExportSource): Ex
     begin(form) {
       const controller = new AbortController()
       setRunning(controller)
+      setDone(false)
       void run(form, controller)
-        .catch((error: unknown) =>
-          controller.signal.aborted ? undefined : say.failed((error as Error).message),
+        .then(
+          (done) => {
+            setSays(done)
+            setDone(true)
+          },
+          (error: unknown) =>
+            setSays(controller.signal.aborted ? undefined : say.failed((error as Error).message)),
         )
-        .then(setSays)
         .finally(() => setRunning(undefined))
     },
     dismiss() {

@@ -3,59 +3,77 @@ import { textOfCell } from './cells.tsx'
 import type { Columns, TableColumn } from './columns.ts'
 import type { RowsSnapshot } from './live-rows.ts'
 
-const letterPx = 7.5
-const paddingPx = 28
 const sampleRows = 60
-/** The heading has room for its arrow and its menu. */
-const headingLetters = 4
+const boxPx = 22
+/** What a cell needs: usually, and where there is little room. A heading has an arrow and a menu as well. */
+const needs = {
+  usual: { letterPx: 7.5, paddingPx: 28, headingPx: 58 },
+  least: { letterPx: 7, paddingPx: 18, headingPx: 48 },
+} as const
+
+/** The width of a column in pixels: `least` where the table has no room for all. */
+export type ColumnWidth = Readonly<Record<keyof typeof needs, number>>
 
 interface Measured {
   readonly list: object
   readonly shown: string
-  readonly widths: ReadonlyMap<string, number>
+  readonly widths: ReadonlyMap<string, ColumnWidth>
 }
 
 /**
- * The widths of the columns in pixels: the user's, or as wide as the first rows of each list need. Later rows do not
- * move the columns, and none gets narrower. `list` tells lists apart; absent: `rows` are of the list before.
+ * The widths of the columns: the user's, or as wide as the first rows of each list need. Later rows do not move the
+ * columns, and none gets narrower. `list` tells lists apart; absent: `rows` are of the list before.
  */
 export function useColumnWidths(
   { shown, widths: given }: Columns,
   list: object | undefined,
   rows: RowsSnapshot,
-): ReadonlyMap<string, number> {
+): ReadonlyMap<string, ColumnWidth> {
   const [measured, setMeasured] = useState<Measured>()
   const ids = shown.map(({ id }) => id).join(',')
   const isMeasured = measured !== undefined && measured.list === list && measured.shown === ids
   if (list !== undefined && !isMeasured && rows.count !== undefined && rows.count > 0) {
     const widths = new Map(
-      shown.map((column) => [
-        column.id,
-        Math.max(measured?.widths.get(column.id) ?? 0, widthOf(column, rows)),
-      ]),
+      shown.map((column) => {
+        const before = measured?.widths.get(column.id)
+        const now = widthOf(column, rows)
+        return [
+          column.id,
+          {
+            usual: Math.max(before?.usual ?? 0, now.usual),
+            least: Math.max(before?.least ?? 0, now.least),
+          },
+        ]
+      }),
     )
     setMeasured({ list, shown: ids, widths })
   }
   return useMemo(
     () =>
       new Map(
-        shown.map((column) => [
-          column.id,
-          given[column.id] ?? measured?.widths.get(column.id) ?? bounded(column, 0),
-        ]),
+        shown.map((column) => {
+          const { [column.id]: width } = given
+          if (width !== undefined) return [column.id, { usual: width, least: width }]
+          const none = bounded(column, 0)
+          return [column.id, measured?.widths.get(column.id) ?? { usual: none, least: none }]
+        }),
       ),
     [shown, given, measured],
   )
 }
 
-function widthOf(column: TableColumn, rows: RowsSnapshot): number {
+function widthOf(column: TableColumn, rows: RowsSnapshot): ColumnWidth {
   const sample = Array.from({ length: sampleRows }, (_, index) => rows.at(index))
   const letters = Math.max(
-    column.title.length + headingLetters,
     ...sample.map((row) => (row === undefined ? 0 : textOfCell(row, column).length)),
   )
-  const boxPx = column.id === 'name' ? 22 : 0
-  return bounded(column, letters * letterPx + paddingPx + boxPx)
+  const need = ({ letterPx, paddingPx, headingPx }: (typeof needs)[keyof ColumnWidth]): number =>
+    bounded(
+      column,
+      Math.max(column.title.length * letterPx + headingPx, letters * letterPx + paddingPx) +
+        (column.id === 'name' ? boxPx : 0),
+    )
+  return { usual: need(needs.usual), least: need(needs.least) }
 }
 
 function bounded({ id }: TableColumn, width: number): number {

@@ -69,7 +69,7 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
     ...(kind.namespaced ? [own('namespace', { isUsual: scope.namespaces?.length !== 1 })] : []),
     // Rows of equal values are in the order of their clusters; there is no order by clusters alone.
     ...(hasSeveralClusters(scope) ? [own('cluster', { index: undefined })] : []),
-    own('health', { isUsual: !stateless.has(kind.kind) }),
+    own('health', { isUsual: !isStateless(kind) }),
     ...printed.map((column): TableColumn => {
       const index = indexBehind(column.name, kind)
       const form = kind.indexes.find(({ name }) => name === index)?.form
@@ -97,7 +97,11 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
   ]
 }
 
-/** Kinds that only say what others read, and Events, which say what has happened: none is healthy or degraded. */
+/** Whether a kind only says what others read, or, as Events, what has happened: no object of it is healthy or degraded. */
+export function isStateless({ kind }: Kind): boolean {
+  return stateless.has(kind)
+}
+
 const stateless: ReadonlySet<string> = new Set(
   `ClusterRole ClusterRoleBinding ConfigMap ControllerRevision CSIDriver CSINode Endpoints EndpointSlice Event IngressClass
   Lease LimitRange NetworkPolicy PriorityClass Role RoleBinding RuntimeClass Secret ServiceAccount StorageClass`.split(

@@ -48,7 +48,10 @@ export function FacetStrip({
     <div className={styles['strip']} role="group" aria-label={words.table.facets}>
       {shown.map(({ by, values, distinctCount }) => (
         <section key={by} className={styles['facet']}>
-          <h2 className={styles['title']}>{by}</h2>
+          {/* The filter takes the name. */}
+          <h2 className={styles['title']} title={by}>
+            {wordsOf(by)}
+          </h2>
           <ul>
             {values.map(({ value, count }) => {
               const text = typeof value === 'string' ? value : JSON.stringify(value)
@@ -87,6 +90,15 @@ export function FacetStrip({
       ))}
     </div>
   )
+}
+
+/** The name of an index in words: `nodeName` is `Node name`, `podIP` is `Pod IP`. */
+function wordsOf(name: string): string {
+  const parts = name.match(/[A-Z]+(?![a-z])|[A-Z]?[^A-Z_.]+/gu) ?? [name]
+  const text = parts
+    .map((part) => (/^[A-Z]{2,}$/u.test(part) ? part : part.toLowerCase()))
+    .join(' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
 }
 
 /** A value in the space that there is: of images and other paths, the end tells them apart. */

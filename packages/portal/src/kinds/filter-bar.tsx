@@ -2,6 +2,7 @@ import { type KeyboardEvent, type RefObject, useEffect, useId, useState } from '
 import type { Kind } from '../gateway/kinds.ts'
 import { Icon } from '../look/icons.tsx'
 import { words } from '../words.ts'
+import { isStateless } from './columns.ts'
 import styles from './filter-bar.module.css'
 import { textOf, tokenOf, tokensOf, tokenText, type Token } from './filter-text.ts'
 import { type SuggestedList, type Suggestion, useSuggestions } from './suggestions.ts'
@@ -207,10 +208,9 @@ function TokenWords({ token: { negated, name, value } }: { readonly token: Token
   )
 }
 
-/** A token of this kind, for those who do not know the language yet. */
-function exampleOf({ indexes }: Kind): string {
-  const closed = indexes.find(({ name, values }) => name !== 'health' && (values ?? []).length > 0)
-  return closed === undefined ? 'health:degraded' : `${closed.name}:${closed.values?.[0] ?? ''}`
+/** A token of this kind, for those who do not know the language yet: one that finds what they look for. */
+function exampleOf(kind: Kind): string {
+  return isStateless(kind) ? 'age:<1h' : 'health:degraded'
 }
 
 /** A quote that is not closed: spaces belong to the value. */

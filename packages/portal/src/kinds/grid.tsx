@@ -18,6 +18,7 @@ import { isUsageColumn, UsageContext } from '../usage/usage-column.tsx'
 import { useUsage } from '../usage/usage.ts'
 import { words } from '../words.ts'
 import { Cells } from './cells.tsx'
+import type { ColumnWidth } from './column-widths.ts'
 import type { TableColumn } from './columns.ts'
 import { rowHeight, type Selection, useKeyboard } from './grid-keyboard.ts'
 import { type HeaderActions, HeaderRow } from './header.tsx'
@@ -53,7 +54,7 @@ export function Grid({
   readonly live: LiveRows
   readonly rows: RowsSnapshot
   readonly columns: readonly TableColumn[]
-  readonly widths: ReadonlyMap<string, number>
+  readonly widths: ReadonlyMap<string, ColumnWidth>
   readonly actions: HeaderActions
   readonly selection: Selection
   /** Told why the use of CPU and memory of the rows is not known. */
@@ -86,7 +87,7 @@ export function Grid({
     return () => noteUsage(undefined)
   }, [noteUsage, use.why])
   useAnchor(scroller, rows, first)
-  const pixels = columns.map((column) => widths.get(column.id) ?? 0)
+  const pixels = columns.map((column) => widths.get(column.id) ?? { usual: 0, least: 0 })
   const keyboard = useKeyboard(rows, count, selection, (index) => {
     virtualizer.scrollToIndex(index, { align: 'auto' })
   })
@@ -129,8 +130,8 @@ export function Grid({
         className={styles['grid']}
         style={
           {
-            '--columns': `${pixels.map((width) => `${width}px`).join(' ')} minmax(0, 1fr)`,
-            '--total': `${pixels.reduce((sum, width) => sum + width, 0)}px`,
+            '--columns': `${pixels.map(({ least, usual }) => `minmax(${least}px, ${usual}px)`).join(' ')} minmax(0, 1fr)`,
+            '--total': `${pixels.reduce((sum, { least }) => sum + least, 0)}px`,
           } as CSSProperties
         }
         onScroll={keepTop}

@@ -3,6 +3,7 @@ import { memo, type PointerEvent, type ReactNode } from 'react'
 import { Icon } from '../look/icons.tsx'
 import overlay from '../look/overlay.module.css'
 import { words } from '../words.ts'
+import type { ColumnWidth } from './column-widths.ts'
 import type { Sort, TableColumn } from './columns.ts'
 import styles from './grid.module.css'
 
@@ -30,7 +31,7 @@ export const HeaderRow = memo(function HeaderRow({
   onPick,
 }: {
   readonly columns: readonly TableColumn[]
-  readonly widths: ReadonlyMap<string, number>
+  readonly widths: ReadonlyMap<string, ColumnWidth>
   readonly actions: HeaderActions
   readonly picked: 'none' | 'some' | 'all'
   /** Selects all rows, or none if some are selected. */
@@ -43,7 +44,7 @@ export const HeaderRow = memo(function HeaderRow({
           <Header
             key={column.id}
             column={column}
-            width={widths.get(column.id) ?? 0}
+            width={widths.get(column.id)?.usual ?? 0}
             actions={actions}
           >
             {column.id === 'name' ? (
@@ -115,7 +116,6 @@ function Header({
       <ColumnMenu column={column} width={width} actions={actions} />
       <Edge
         title={words.table.width(title)}
-        width={width}
         resize={(next) => {
           actions.resize(id, next)
         }}
@@ -203,18 +203,16 @@ function ColumnMenu({
 /** The edge of a column: it is dragged, or set back by a double click. */
 function Edge({
   title,
-  width,
   resize,
 }: {
   readonly title: string
-  readonly width: number
   readonly resize: (width: number | undefined) => void
 }) {
   const drag = (event: PointerEvent<HTMLDivElement>): void => {
     event.preventDefault()
     const edge = event.currentTarget
     edge.setPointerCapture(event.pointerId)
-    const start = event.clientX - width
+    const start = event.clientX - (edge.parentElement?.offsetWidth ?? 0)
     const move = ({ clientX }: globalThis.PointerEvent): void => {
       resize(Math.max(narrowest, Math.round(clientX - start)))
     }

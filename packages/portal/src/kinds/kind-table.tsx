@@ -144,7 +144,6 @@ export function KindTable({
           }}
         />
       ) : null}
-      <SelectionBar kind={kind} picked={picked} count={rows.count} />
       <TableNotes
         problems={list.problems}
         rows={rows}
@@ -196,6 +195,7 @@ export function KindTable({
           <InspectorPane id={view.open} view={view} change={change} />
         )}
       </div>
+      <SelectionBar kind={kind} picked={picked} count={rows.count} />
     </div>
   )
 }

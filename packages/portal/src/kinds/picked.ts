@@ -29,7 +29,7 @@ export interface Picked {
 /** How many objects can be selected. */
 export const mostPicked = 5_000
 /** The objects that one subscription follows: its message stays below `server.maxBodyBytes`. */
-const followedAtOnce = 500
+export const followedAtOnce = 500
 /** The objects of one page of ids. */
 const pageSize = 200
 /** How long the selection rests before the gateway is asked to follow it. */

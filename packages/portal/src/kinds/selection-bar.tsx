@@ -7,7 +7,7 @@ import { mostPicked, type Picked } from './picked.ts'
 
 const say = words.table
 
-/** What is selected, and what can be done with it. Nothing where nothing is selected. */
+/** What is selected, and what can be done with it, below the table, which it does not move. Nothing where nothing is selected. */
 export function SelectionBar({
   kind,
   picked: { ids, pick, pickAll, outside, gone, isPicking, failure },
@@ -21,7 +21,7 @@ export function SelectionBar({
   const isShown = ids.size > 0 || gone > 0 || isPicking || failure !== undefined
   if (!isShown) return null
   return (
-    <section className={styles['selection']} aria-label={say.selection}>
+    <section className={styles['selection']} aria-label={say.selection} ref={keepRoom}>
       {ids.size === 0 ? null : (
         <button type="button" className={controls['quiet']} onClick={() => pick(new Set())}>
           {say.picked(ids.size)}
@@ -57,4 +57,11 @@ export function SelectionBar({
       )}
     </section>
   )
+}
+
+/** Leaves the room of the bar below the last row when the bar goes: rows at the end of a table would move down otherwise. */
+function keepRoom(bar: HTMLElement): () => void {
+  const page = bar.parentElement
+  page?.style.setProperty('--room', '0')
+  return () => page?.style.setProperty('--room', `${bar.offsetHeight}px`)
 }

@@ -4,6 +4,7 @@ import {
   SecretsServedDocument,
   SecretValuesDocument,
 } from '../gateway/documents.ts'
+import { quoted } from '../export/kubectl.ts'
 import { GatewayError, useAnswer, useGateway } from '../gateway/gateway.ts'
 import { CopyButton } from './copy-button.tsx'
 import { membersAt } from './json.ts'
@@ -79,11 +80,18 @@ export function SecretData({ object }: { readonly object: SeenObject }) {
   const { data, isPending } = useAnswer(SecretsServedDocument, {})
   const isServed = data?.gatewayClusters?.find(({ name }) => name === object.clusterName)
   if (isPending) return null
-  return isServed?.secretData === true ? (
-    <SecretKeys object={object} />
-  ) : (
+  if (isServed?.secretData === true) return <SecretKeys object={object} />
+  const say = pageWords.secret
+  const { clusterName, namespace, name } = object
+  const place = `--context ${quoted(clusterName)} -n ${quoted(namespace ?? '')}`
+  const command = `kubectl ${place} describe secret ${quoted(name)}`
+  return (
     <Section title={pageWords.data.title}>
-      <p className={styles['dim']}>{pageWords.secret.withheld}</p>
+      <p className={styles['dim']}>{say.withheld}</p>
+      <p className={styles['dim']}>
+        {say.described} <CopyButton what={say.command} text={command} />
+      </p>
+      <pre className={styles['value']}>{command}</pre>
     </Section>
   )
 }

@@ -185,7 +185,10 @@ export const objectWords = {
     refersTo: 'Refers to',
     referredToBy: 'Referred to by',
     usedBy: 'Used by',
-    unused: 'Nothing uses it.',
+    unused: (types: number): string => `Nothing uses it, of the ${plural(types, 'kind')} that can.`,
+    unknownUse: (why: string): string => `It is not known whether something uses it: ${why}`,
+    unknownUsers: (types: readonly string[]): string =>
+      `It is not known whether more objects use it. Not looked into: ${types.join(', ')}.`,
     none: 'Nothing is related to it, as far as the gateway looked.',
     truncated: 'There are more objects around it than are shown.',
     refused: (why: string): string => `Not everything could be looked into: ${why}`,
@@ -193,7 +196,7 @@ export const objectWords = {
       `Not followed, as these kinds are not loaded: ${relations.join(', ')}.`,
     follow: 'Look there too',
     notLookedAt: (count: number): string =>
-      `${plural(count, 'kind')} that the gateway has not looked into`,
+      `Its other relations to ${plural(count, 'kind')} are not known: the gateway has not looked into them`,
   },
   pods: {
     title: 'Pods',

@@ -91,6 +91,8 @@ export const pageWords = {
       'A value is read when you ask for it, with your rights; the audit log names each read.',
     withheld:
       'This gateway does not serve what Secrets hold: it reads their metadata alone, which has neither type nor keys. Its operator can switch that on (secretData).',
+    described: 'kubectl shows its type and keys, without the values, to those who may get it.',
+    command: 'the command',
     refused: (why: string): string => `You do not see what it holds: ${why}.`,
     gone: 'The Secret is gone, or another one has its name.',
   },

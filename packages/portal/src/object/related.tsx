@@ -23,7 +23,7 @@ export function Related({ object: { id, namespace } }: { readonly object: SeenOb
     { everyMs, enabled: asked.length > 0 },
   )
   const say = words.object.related
-  const [error] = [...errors, ...unknownUse, ...further.errors]
+  const [error] = [...errors, ...further.errors]
   if (data?.graph == null) {
     return errors.length === 0 ? null : (
       <div className={styles['failed']}>
@@ -42,7 +42,7 @@ export function Related({ object: { id, namespace } }: { readonly object: SeenOb
   )
   return (
     <div className={styles['related']}>
-      {users === undefined ? null : <UsedBy users={users} namespace={namespace} />}
+      <UsedBy users={users} error={unknownUse[0]} namespace={namespace} />
       {parts.map((part) => (
         <Section key={part} title={say[part]}>
           <div className={styles['groups']}>
@@ -57,7 +57,7 @@ export function Related({ object: { id, namespace } }: { readonly object: SeenOb
           </div>
         </Section>
       ))}
-      {parts.length === 0 && users === undefined ? (
+      {parts.length === 0 && users === undefined && unknownUse.length === 0 ? (
         <p className={styles['dim']}>{say.none}</p>
       ) : null}
       {graphs.some(({ truncated }) => truncated) ? (

@@ -17,23 +17,37 @@ export function useUsers(id: string): {
   return { users: data?.object?.usedBy ?? undefined, errors }
 }
 
-/** Who uses an object, and at which places. */
+/** Who uses an object, and at which places; and what is not known of that. */
 export function UsedBy({
   users,
+  error,
   namespace,
 }: {
-  readonly users: Users
+  /** `undefined`: they are not known, because of `error`. */
+  readonly users: Users | undefined
+  readonly error: AnswerError | undefined
   /** The namespace of the used object. */
   readonly namespace: string | null
 }) {
   const say = words.object.related
+  if (users === undefined) {
+    return error === undefined ? null : (
+      <Section title={say.usedBy}>
+        <p className={styles['dim']}>{say.unknownUse(error.message)}</p>
+      </Section>
+    )
+  }
+  const { totalCount, nodes, types, notLookedAt } = users
   return (
-    <Section title={say.usedBy} count={users.totalCount}>
-      {users.totalCount === 0 ? (
-        <p className={styles['dim']}>{say.unused}</p>
-      ) : (
+    <Section title={say.usedBy} count={totalCount}>
+      {notLookedAt.length > 0 ? (
+        <p className={styles['dim']}>{say.unknownUsers(notLookedAt)}</p>
+      ) : totalCount === 0 ? (
+        <p className={styles['dim']}>{say.unused(types.length)}</p>
+      ) : null}
+      {totalCount === 0 ? null : (
         <ul className={styles['users']}>
-          {users.nodes.map(({ object: user, paths }) => (
+          {nodes.map(({ object: user, paths }) => (
             <li key={user.id}>
               <span className={styles['userKind']}>{user.kind}</span>
               {user.object === null ? (

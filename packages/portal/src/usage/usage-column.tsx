@@ -40,10 +40,10 @@ export function isUsageColumn(id: string): id is ColumnId {
   return Object.hasOwn(columns, id)
 }
 
-/** About as wide as the cells. */
+/** About as wide as the cells: `m` is wider than most letters. */
 export function usageCellText(id: ColumnId): string {
   const [resource, amount] = columns[id]
-  const text = resource === 'cpu' ? '000m' : '000 MiB'
+  const text = resource === 'cpu' ? '0000m' : '000 MiB'
   return amount === 'used' ? `${text}/${text}` : text
 }
 
