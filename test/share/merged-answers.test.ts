@@ -274,6 +274,7 @@ describe(
       'search(text: "web", clusters: ["*"], first: 10) { totalCount counts { type count } types complete notLookedAt nodes { object { id name kind } matched value } pageInfo { hasNextPage endCursor } }',
       'problems(clusters: ["*"], first: 10) { totalCount counts { severity type kind count } lookedAt complete notLookedAt nodes { id cluster reason object { name } count } pageInfo { hasNextPage endCursor } }',
       'tlsCertificates(clusters: ["*"], first: 10) { totalCount types complete notLookedAt nodes { cluster notAfter object { name } } pageInfo { hasNextPage endCursor } }',
+      'accessGrants(clusters: ["*"], type: "Pod", first: 10) { totalCount visible notes incomplete { code } unseenRoles { id name } nodes { cluster namespace subject { kind name } binding { id object { name } } } pageInfo { hasNextPage endCursor } }',
       'accessGrants(cluster: "us", type: "Pod", first: 10) { totalCount visible notes unseenRoles { name } nodes { namespace subject { kind name } binding { name } } }',
       'kubernetesObjects(kinds: ["Deployment", "Node"], clusters: ["*"], orderBy: [{ age: ASC }], first: 10) { totalCount counts { type count } types nodes { id name kind } pageInfo { hasNextPage endCursor } }',
       'gatewayClusters { n: name __typename labels { x: __typename } }',
@@ -320,6 +321,7 @@ describe(
         ['search', 'text: "a"', 'object { id }'],
         ['problems', 'orderBy: [{ count: DESC }]', 'id'],
         ['kubernetesObjects', 'kinds: ["*"]', 'id'],
+        ['accessGrants', '', 'cluster subject { name } binding { name } rule { verbs }'],
       ] as const) {
         const all: unknown[] = []
         let after: string | null = null
