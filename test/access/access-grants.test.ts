@@ -506,14 +506,14 @@ describe('The grants of RBAC in several clusters', () => {
       totalCount visible incomplete { cluster code type } pageInfo { hasNextPage endCursor }
       nodes { cluster subject { kind name } binding { id name object { clusterName } } role { name } }
     } }`
-  const users = ({ nodes }: Fields): readonly string[] =>
+  const userRows = ({ nodes }: Fields): readonly string[] =>
     nodes.flatMap(({ cluster, subject }: Fields) =>
       subject.kind === 'USER' ? [`${subject.name} ${cluster}`] : [],
     )
 
   it('are one list, in the order of the subjects, each with its cluster, and come by pages', async () => {
     const { data } = await served.query(eve, fleet, { clusters: ['*'] })
-    expect(users(data.accessGrants)).toEqual([
+    expect(userRows(data.accessGrants)).toEqual([
       'dora north',
       'dora south',
       'finn south',
@@ -546,7 +546,7 @@ describe('The grants of RBAC in several clusters', () => {
 
   it('show each caller those of the clusters where they may list them, and say which they may not', async () => {
     const ofBen = await served.query(ben, fleet, { clusters: ['*'] })
-    expect(users(ofBen.data.accessGrants)).toEqual(['dora south', 'finn south', 'gateway south'])
+    expect(userRows(ofBen.data.accessGrants)).toEqual(['dora south', 'finn south', 'gateway south'])
     expect(ofBen.data.accessGrants.visible).toBe('NAMESPACES')
     expect(ofBen.data.accessGrants.incomplete).toEqual(
       ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding'].map((type) => ({
@@ -572,7 +572,7 @@ describe('The grants of RBAC in several clusters', () => {
   it('cost the work of each cluster', async () => {
     const workOf = async (clusters: readonly string[]): Promise<number> => {
       const { extensions } = await served.explained(eve, fleet, { clusters })
-      return (extensions as Fields)['explain'].fields[0].examined
+      return extensions?.['explain'].fields[0].examined
     }
     const [north, south, all] = await Promise.all([['north'], ['south'], ['*']].map(workOf))
     expect(north).toBeGreaterThan(0)

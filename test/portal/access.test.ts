@@ -156,8 +156,9 @@ describeInBrowser('Who may do what in several clusters', (browser) => {
     const path = '/access?cluster=*&ns=payments&verb=delete'
     await using opened = await openPortal(browser(), { isFleet: true, pods: 60, path })
     const { page, clusters } = opened
-    const simulators = clusters.map(({ simulator }) => simulator)
-    for (const at of [0, 2]) grant(simulators[at]!)
+    const [eu, us, staging] = clusters.map(({ simulator }) => simulator)
+    if (eu === undefined || us === undefined || staging === undefined) throw new Error('no fleet')
+    for (const one of [eu, staging]) grant(one)
     const title = 'Who may do what'
     await page.getByText('In payments, in all clusters. A role holds in its own').waitFor()
     await expect
@@ -169,19 +170,25 @@ describeInBrowser('Who may do what in several clusters', (browser) => {
         ].flatMap((row) => ['prod-eu', 'staging'].map((cluster) => `${row} ${cluster}`)),
       )
     const kinds = Array.from({ length: 9 }, (_, at) => `kind${at}s`)
-    simulators[1]!.storage.create({ group, version: 'v1', resource: 'roles' }, {
-      apiVersion: `${group}/v1`,
-      kind: 'Role',
-      metadata: { name: 'long', namespace: 'payments' },
-      rules: [{ apiGroups: ['example.com'], resources: kinds, verbs: ['delete'] }],
-    } as never)
-    simulators[1]!.storage.create({ group, version: 'v1', resource: 'rolebindings' }, {
-      apiVersion: `${group}/v1`,
-      kind: 'RoleBinding',
-      metadata: { name: 'long', namespace: 'payments' },
-      roleRef: { apiGroup: group, kind: 'Role', name: 'long' },
-      subjects: [{ apiGroup: group, kind: 'User', name: 'amy' }],
-    } as never)
+    us.storage.create(
+      { group, version: 'v1', resource: 'roles' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'Role',
+        metadata: { name: 'long', namespace: 'payments' },
+        rules: [{ apiGroups: ['example.com'], resources: kinds, verbs: ['delete'] }],
+      },
+    )
+    us.storage.create(
+      { group, version: 'v1', resource: 'rolebindings' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'RoleBinding',
+        metadata: { name: 'long', namespace: 'payments' },
+        roleRef: { apiGroup: group, kind: 'Role', name: 'long' },
+        subjects: [{ apiGroup: group, kind: 'User', name: 'amy' }],
+      },
+    )
     const amy = page.getByRole('row', { name: 'amy' })
     await amy.getByRole('button', { name: '3 more' }).click()
     expect((await amy.innerText()).replaceAll(/\s+/g, ' ')).toContain(kinds.join(', '))
@@ -189,7 +196,7 @@ describeInBrowser('Who may do what in several clusters', (browser) => {
     await amy.getByRole('button', { name: 'amy' }).click()
     await expect.poll(() => new URL(page.url()).searchParams.get('who')).toBe('USER:amy')
     await page.goBack()
-    simulators[2]!.faults.inject({ fault: { type: 'cut' } })
+    staging.faults.inject({ fault: { type: 'cut' } })
     await expect
       .poll(async () => {
         await page.reload()
