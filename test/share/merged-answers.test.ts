@@ -143,8 +143,9 @@ describe('an answer over clusters whose holder does not answer', needsPostgres, 
       pods(clusters: ["*"]) { totalCount ${gaps} nodes { clusterName } }
       kubernetesObjects(kinds: ["Pod"], clusters: ["*"]) { totalCount ${gaps} complete }
       search(text: "a", clusters: ["*"]) { totalCount ${gaps} } problems(clusters: ["*"]) { ${gaps} nodes { reason cluster } }
+      accessGrants(clusters: ["*"]) { totalCount ${gaps} nodes { cluster } }
       gatewayClusters { name holder } own: pods(cluster: "${many.find((name) => holders[name] === here)}") { totalCount } }`)
-    for (const field of ['pods', 'kubernetesObjects', 'search', 'problems']) {
+    for (const field of ['pods', 'kubernetesObjects', 'search', 'problems', 'accessGrants']) {
       const told = data[field].incomplete.map(({ cluster }: { cluster: string }) => cluster)
       expect([...new Set(told)], field).toEqual(lost)
       const codes = new Set(
