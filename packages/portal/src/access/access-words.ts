@@ -9,7 +9,7 @@ export const accessWords = {
   back: 'Back to all',
   in: (namespace: string | undefined, cluster: string): string =>
     namespace === undefined
-      ? `In all namespaces of ${cluster}. Choose one at the top to see what holds in it.`
+      ? `In all namespaces of ${cluster}. Choose a namespace at the top to see what holds in it.`
       : `In ${namespace}, in ${cluster}.`,
   each: 'A role holds in its own cluster only.',
   defaultCluster: 'the default cluster',
