@@ -34,7 +34,7 @@ export function CreatePage() {
   const { kinds, byPath, isPending: isAsking } = useKinds()
   const { kind = '' } = useSearch({ from: '/create' })
   const clusters = (data?.gatewayClusters ?? []).filter(({ writable }) => writable)
-  if (isPending || (isAsking && kind !== '')) return <div aria-busy="true" />
+  if (isPending || isAsking) return <div aria-busy="true" />
   if (errors.length > 0) return <Failure errors={errors} isView />
   if (clusters.length === 0) {
     return (
