@@ -60,6 +60,7 @@ export { portalFolder } from './server/http/portal-files.ts'
 export {
   type ExecEndReport,
   type ExecLimits,
+  type ExecOpening,
   type ExecOptions,
   type ExecReport,
   type ExecServing,

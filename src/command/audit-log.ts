@@ -89,7 +89,7 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
       namespace,
       name,
       dryRun,
-      decision: decisionOf([code]),
+      decision: decisionOf(code === '' ? [] : [code]),
       outcome: code === '' ? 'done' : code,
       durationMs: Math.round(durationMs * 1_000) / 1_000,
     })
@@ -139,7 +139,7 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
 }
 
 function entryOf(report: OperationReport): object {
-  const { document, operationName, by, kinds, codes, rows, durationMs } = report
+  const { document, operationName, by, kinds, codes, failed, rows, durationMs } = report
   const { secrets = [], logs = [] } = report
   const types = [
     ...kinds().map(({ cluster, kind }) => `${cluster}/${kind.typeName}`),
@@ -150,7 +150,7 @@ function entryOf(report: OperationReport): object {
     operation: operationName,
     hash: documentHash(document),
     types: [...new Set(types)],
-    decision: decisionOf(codes),
+    decision: decisionOf(codes, failed),
     ...(codes.length === 0 ? {} : { codes }),
     ...(secrets.length === 0 ? {} : { secrets }),
     ...(logs.length === 0 ? {} : { logs }),
@@ -181,9 +181,13 @@ function whoOf({ viewer, requestId }: Pick<ServerRefusal, 'viewer' | 'requestId'
   return { user: username, ...(uid === '' ? {} : { uid }), groups, ...request }
 }
 
-/** `denied` if access to any part was refused. */
-function decisionOf(codes: readonly string[]): 'allowed' | 'denied' {
-  return codes.includes('FORBIDDEN') ? 'denied' : 'allowed'
+/** `denied` if access to any part was refused, `failed` if all of it was refused for another reason, or went wrong. */
+function decisionOf(
+  codes: readonly string[],
+  failed: boolean = codes.length > 0,
+): 'allowed' | 'denied' | 'failed' {
+  if (codes.includes('FORBIDDEN')) return 'denied'
+  return failed ? 'failed' : 'allowed'
 }
 
 const open = promisify(fs.open)

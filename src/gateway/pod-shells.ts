@@ -21,7 +21,13 @@ import { ApiStatusError } from '../kubernetes/status.ts'
 import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { shortened } from '../lib/text.ts'
-import type { ExecCaller, ExecTarget, PodShell, PodShells } from '../server/exec/exec-options.ts'
+import type {
+  ExecCaller,
+  ExecOpening,
+  ExecTarget,
+  PodShell,
+  PodShells,
+} from '../server/exec/exec-options.ts'
 
 /** How often permissions are reviewed again without a reported change. */
 const reviewMs = 30_000
@@ -39,7 +45,7 @@ const pods = { group: '', resource: 'pods' }
 /** Makes what opens shells, of the clusters that are served at present. */
 export function podShells(served: () => ServedSchema): PodShells {
   return {
-    async open(target, caller, { openDeadlineMs }, signal) {
+    async open(target, caller, { openDeadlineMs, adds = () => {} }, signal) {
       const { cluster, access } = await admitted(served(), target, caller)
       const late = new ClientError(
         'DEADLINE_EXCEEDED',
@@ -54,7 +60,7 @@ export function podShells(served: () => ServedSchema): PodShells {
         const container =
           target.debug === undefined
             ? (target.container ?? '')
-            : await debugContainer(to.server, target, target.debug.image, either)
+            : await debugContainer(to.server, target, target.debug.image, adds, either)
         const socket = await openSocket(to.server, target, container, openDeadlineMs, either)
         return {
           socket,
@@ -229,17 +235,25 @@ async function debugContainer(
   server: ApiServer,
   target: ExecTarget,
   image: string,
+  adds: NonNullable<ExecOpening['adds']>,
   signal: AbortSignal,
 ): Promise<string> {
   const name = `debugger-${randomBytes(3).toString('hex')}`
   const { container: targetContainerName } = target
   // With an open input, the shell of an image waits.
   const added = { name, image, stdin: true, tty: true, targetContainerName }
-  await server.request('PATCH', `${podPath(target)}/ephemeralcontainers`, {
-    body: { spec: { ephemeralContainers: [added] } },
-    contentType: 'application/strategic-merge-patch+json',
-    signal,
-  })
+  // Without an answer, it may have been added.
+  adds(name)
+  try {
+    await server.request('PATCH', `${podPath(target)}/ephemeralcontainers`, {
+      body: { spec: { ephemeralContainers: [added] } },
+      contentType: 'application/strategic-merge-patch+json',
+      signal,
+    })
+  } catch (error) {
+    if (error instanceof ApiStatusError && error.httpStatus < 500) adds(undefined)
+    throw error
+  }
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- until it runs
     const pod = fieldsOf(await server.request('GET', podPath(target), { signal }))

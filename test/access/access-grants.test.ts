@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Fields } from '../gateway/test-cluster.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
@@ -11,7 +11,13 @@ import {
 } from './access-cluster.ts'
 import { hasHeard } from './followed-rbac.ts'
 import { type Heard, RandomRbac } from './random-rbac.ts'
-import { describeSmallWorld, type FurnishedWorld, reads, startSmallWorld } from './small-world.ts'
+import {
+  describeSmallWorld,
+  type FurnishedWorld,
+  reads,
+  type SmallWorld,
+  startSmallWorld,
+} from './small-world.ts'
 
 const rbacGroup = 'rbac.authorization.k8s.io'
 /** The namespaces of the worlds. */
@@ -463,4 +469,134 @@ it('The grants of a cluster that is cut off are incomplete, with an error, and n
       }
     })
     .toEqual({ gaps: true, errors: true })
+})
+
+describe('The grants of RBAC in several clusters', () => {
+  const stack = new AsyncDisposableStack()
+  let served: ViewedGateway
+  const worlds = new Map<string, SmallWorld>()
+
+  const eve = caller('eve')
+  const rbacReads = reads(rbacGroup, ...rbacKinds)
+
+  beforeAll(async () => {
+    const clusters = []
+    for (const name of ['north', 'south']) {
+      const small = stack.use(await startSmallWorld())
+      worlds.set(name, small)
+      clusters.push({ name, kubeconfig: small.selection.kubeconfig })
+      await small.allow('one', 'dora', 'dora', [reads('', 'pods')])
+      // Not as one of `system:masters`, which count in their own cluster only.
+      await small.allowEverywhere('eve', 'eve', [rbacReads])
+    }
+    const { allow, allowEverywhere } = worlds.get('south')!
+    await allow('one', 'finn', 'finn', [reads('', 'pods')])
+    await allowEverywhere('ben', 'ben', [rbacReads])
+    served = stack.use(await serveViewers({ clusters }))
+    const isWhole = async (): Promise<boolean> => {
+      const { data } = await served.query(eve, fleet, { clusters: ['*'] })
+      return data.accessGrants.incomplete.length === 0
+    }
+    await vi.waitUntil(isWhole, { timeout: 60_000 })
+  })
+  afterAll(() => stack.disposeAsync())
+
+  const fleet = `query ($clusters: [String!], $cluster: String, $first: Int, $after: String) {
+    accessGrants(clusters: $clusters, cluster: $cluster, verb: "get", resource: "pods", namespace: "one", name: "x", first: $first, after: $after) {
+      totalCount visible incomplete { cluster code type } pageInfo { hasNextPage endCursor }
+      nodes { cluster subject { kind name } binding { id name object { clusterName } } role { name } }
+    } }`
+  const userRows = ({ nodes }: Fields): readonly string[] =>
+    nodes.flatMap(({ cluster, subject }: Fields) =>
+      subject.kind === 'USER' ? [`${subject.name} ${cluster}`] : [],
+    )
+
+  it('are one list, in the order of the subjects, each with its cluster, and come by pages', async () => {
+    const { data } = await served.query(eve, fleet, { clusters: ['*'] })
+    expect(userRows(data.accessGrants)).toEqual([
+      'dora north',
+      'dora south',
+      'finn south',
+      'gateway north',
+      'gateway south',
+    ])
+    const { nodes, totalCount, incomplete } = data.accessGrants
+    expect([totalCount, incomplete]).toEqual([nodes.length, []])
+    for (const { cluster, binding } of nodes) expect(binding.object.clusterName).toBe(cluster)
+    const one = await served.query(eve, fleet, { cluster: 'south' })
+    expect(one.data.accessGrants.nodes).toEqual(
+      nodes.filter(({ cluster }: Fields) => cluster === 'south'),
+    )
+    const byDefault = await served.query(eve, fleet)
+    expect(new Set(byDefault.data.accessGrants.nodes.map((node: Fields) => node.cluster))).toEqual(
+      new Set(['north']),
+    )
+    const paged: unknown[] = []
+    let after: string | undefined
+    for (let page = 0; page <= totalCount; page += 1) {
+      const part = await served.query(eve, fleet, { clusters: ['*'], first: 1, after })
+      paged.push(...part.data.accessGrants.nodes)
+      after = part.data.accessGrants.pageInfo.endCursor
+      if (part.data.accessGrants.pageInfo.hasNextPage === false) break
+    }
+    expect(paged).toEqual(nodes)
+    const elsewhere = await served.query(eve, fleet, { cluster: 'south', after })
+    expect(elsewhere.errors?.[0]?.extensions).toMatchObject({ argument: 'after' })
+  })
+
+  it('show each caller those of the clusters where they may list them, and say which they may not', async () => {
+    const ofBen = await served.query(ben, fleet, { clusters: ['*'] })
+    expect(userRows(ofBen.data.accessGrants)).toEqual(['dora south', 'finn south', 'gateway south'])
+    expect(ofBen.data.accessGrants.visible).toBe('NAMESPACES')
+    expect(ofBen.data.accessGrants.incomplete).toEqual(
+      ['Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding'].map((type) => ({
+        cluster: 'north',
+        code: 'FORBIDDEN',
+        type,
+      })),
+    )
+    expect(ofBen.errors?.map(({ message }) => message)).toEqual([
+      'you may list no objects of RBAC in cluster north',
+    ])
+    const ofCleo = await served.query(cleo, fleet, { clusters: ['*'] })
+    expect([ofCleo.data.accessGrants.nodes, ofCleo.errors?.length]).toEqual([[], 2])
+    const alone = await served.query(ben, fleet, { cluster: 'north' })
+    expect([alone.data.accessGrants, alone.errors?.[0]?.extensions['code']]).toEqual([
+      null,
+      'FORBIDDEN',
+    ])
+    const both = await served.query(eve, fleet, { clusters: ['north'], cluster: 'north' })
+    expect(both.errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT' })
+  })
+
+  it('cost the work of each cluster', async () => {
+    const workOf = async (clusters: readonly string[]): Promise<number> => {
+      const { extensions } = await served.explained(eve, fleet, { clusters })
+      return extensions?.['explain'].fields[0].examined
+    }
+    const [north, south, all] = await Promise.all([['north'], ['south'], ['*']].map(workOf))
+    expect(north).toBeGreaterThan(0)
+    expect(all).toBe(north! + south!)
+  })
+
+  it('lack those of a cluster that is cut off, say so, and have the others', async () => {
+    await worlds.get('south')![Symbol.asyncDispose]()
+    await expect
+      .poll(async () => {
+        const { data, errors = [] } = await served.query(eve, fleet, { clusters: ['*'] })
+        const { nodes, incomplete } = data.accessGrants
+        return {
+          north: nodes.some(({ cluster }: Fields) => cluster === 'north'),
+          gaps: [...new Set(incomplete.map((gap: Fields) => `${gap.cluster} ${gap.code}`))],
+          errors: errors.map(
+            ({ extensions }: Fields) => `${extensions.cluster} ${extensions.code}`,
+          ),
+        }
+      })
+      .toEqual({
+        north: true,
+        gaps: ['south CLUSTER_UNREACHABLE'],
+        errors: ['south CLUSTER_UNREACHABLE'],
+      })
+  })
 })

@@ -47,6 +47,15 @@ describeContract('Logs of pods', (server) => {
     ])
   })
 
+  it('a pod of one container needs no name, whatever runs before that', async () => {
+    await newPod('prepared', {
+      containers: containers('app'),
+      initContainers: containers('prepare'),
+    })
+    const { status, text } = await log('prepared/log')
+    expect([status, text]).toEqual([204, ''])
+  })
+
   it('a pod without a node has nothing to say yet', async () => {
     await newPod('unscheduled', { containers: containers('app') })
     const { status, text } = await log('unscheduled/log')

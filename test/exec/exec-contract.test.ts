@@ -121,6 +121,12 @@ function execContract(servers: () => ExecServers): void {
     expect(shell.container).toMatch(/^debugger-/)
     shell.type('exit\r')
     expect(await shell.ended()).toMatchObject({ code: 'EXITED' })
+    // Without a name, the container of the pod is meant all the same.
+    const own = await open({ tty: false, command: ['echo', 'own'] })
+    expect(await own.ended()).toMatchObject({ code: 'EXITED', exitCode: 0 })
+    expect([own.container, own.output]).toEqual(['', 'own\n'])
+    const both = await refusal(servers(), 'ann', 'command=sh&stdout=true&container=absent')
+    expect(both.text).toContain('container absent is not valid for pod web')
   })
 }
 

@@ -85,6 +85,22 @@ describe('a shell in a container', () => {
     expect(shop.began).toMatchObject([{ container: shell.container, cluster: 'one' }])
   })
 
+  it('names the debug container to the audit log, also if it does not run, unless it was not added', async () => {
+    const start = { container: 'app', debug: { image: 'missing:1' } }
+    const shell = await open(start)
+    const { message } = await shell.ended()
+    const [name] = /debugger-[0-9a-f]{6}/.exec(message) ?? []
+    expect(shop.refused).toMatchObject([
+      { container: name, outcome: 'BAD_USER_INPUT', target: { container: 'app' } },
+    ])
+    const absent = await open({ ...start, pod: 'absent' })
+    expect(await absent.ended()).toMatchObject({ code: 'NOT_FOUND' })
+    expect(shop.refused[1]?.container).toBeUndefined()
+    const left = await open({ ...start, debug: { image: 'busybox:1.37' } })
+    await left.opened()
+    expect(left.container).toMatch(/^debugger-/)
+  })
+
   it.each([
     ['a debug image that is missing', { debug: { image: 'missing:1' } }, 'BAD_USER_INPUT'],
     ['a pod that is not there', { pod: 'absent' }, 'NOT_FOUND'],

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type GuardedShop, openShop, type ShopUser, tokenOf } from './guarded-shop.ts'
@@ -44,6 +45,28 @@ describe('a shell is opened only', () => {
     expect(shell.output).toBe('')
     expect(shop.began).toEqual([])
     expect(shop.refused).toMatchObject([{ viewer: { username: user }, outcome: code }])
+  })
+
+  it('to callers with credentials, without which the addresses that docs/security.md names are all that answer', async () => {
+    shop = await openShop()
+    const text = await readFile('docs/security.md', 'utf8')
+    const named = /^- Without credentials a caller reaches only (.*)$/m.exec(text)?.[1] ?? ''
+    const paths = [
+      '/livez',
+      '/readyz',
+      '/exec',
+      '/auth/me',
+      '/graphql',
+      '/schema.graphql',
+      '/metrics',
+    ]
+    const open = await Promise.all(
+      paths.map(async (path) => {
+        const { status } = await fetch(new URL(path, shop.url))
+        return status === 200 ? [path] : []
+      }),
+    )
+    expect(open.flat()).toEqual(paths.filter((path) => new RegExp(`[\` ]${path}\``).test(named)))
   })
 
   it('to callers who say who they are, and by nobody else’s credentials', async () => {

@@ -78,7 +78,7 @@ describe('informerql serve', () => {
     expect(await lines()).toMatchObject([
       { event: 'exec', ...target, program: 'sh', tty: true, decision: 'allowed' },
       { event: 'exec-ended', ...target, outcome: 'EXITED', exitCode: 2 },
-      { event: 'exec', pod: 'absent', outcome: 'NOT_FOUND' },
+      { event: 'exec', pod: 'absent', decision: 'failed', outcome: 'NOT_FOUND' },
     ])
     expect(await readFile(audit, 'utf8')).not.toContain('secret')
   })

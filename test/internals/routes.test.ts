@@ -153,7 +153,7 @@ describe('the gateways that an operation is for', () => {
         "mutation uncordon: without: any, id: http://there",
         "query _entities: without: any",
         "query _service: without: any",
-        "query accessGrants: without: here, cluster: http://there",
+        "query accessGrants: without: here, cluster: http://there, clusters: http://there, clusterSelector: http://far+http://there",
         "query can: without: here, cluster: http://there",
         "query changes: without: here, cluster: http://there, clusters: http://there, clusterSelector: http://far+http://there, ids: http://there, around: http://there",
         "query complete: without: here, cluster: http://there, clusters: http://there, clusterSelector: http://far+http://there",

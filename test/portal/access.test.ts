@@ -6,7 +6,7 @@ import { openPage, openPortal, type ServedPortal, servePortal } from './portal-p
 const group = 'rbac.authorization.k8s.io'
 
 /** Lets the group `oncall` delete pods of `payments`, and the account `payments/robot` everything everywhere. */
-const grant = ({ cluster: { storage } }: ServedPortal): void => {
+const grant = ({ storage }: ServedPortal['cluster']): void => {
   const create = (resource: string, kind: string, body: object): void => {
     const object = { apiVersion: `${group}/v1`, kind, ...body } as never
     storage.create({ group, version: 'v1', resource }, object)
@@ -43,7 +43,7 @@ describeInBrowser('Who may do what', (browser) => {
   let pod = ''
   beforeAll(async () => {
     portal = await servePortal()
-    grant(portal)
+    grant(portal.cluster)
     const { pods } = await portal
       .gateway()
       .data(`{ pods(namespace: "payments", first: 1) { nodes { id } } }`)
@@ -148,5 +148,64 @@ describeInBrowser('Who may do what', (browser) => {
     const why = opened.page.getByRole('alert')
     expect(await why.innerText()).toContain('you may list no objects of RBAC')
     await opened.audit()
+  })
+})
+
+describeInBrowser('Who may do what in several clusters', (browser) => {
+  it('is one table with the cluster of each row, whose long rules open, and says what a lost cluster hides', async () => {
+    const path = '/access?cluster=*&ns=payments&verb=delete'
+    await using opened = await openPortal(browser(), { isFleet: true, pods: 60, path })
+    const { page, clusters } = opened
+    const [eu, us, staging] = clusters.map(({ simulator }) => simulator)
+    if (eu === undefined || us === undefined || staging === undefined) throw new Error('no fleet')
+    for (const one of [eu, staging]) grant(one)
+    const title = 'Who may do what'
+    await page.getByText('In payments, in all clusters. A role holds in its own').waitFor()
+    await expect
+      .poll(() => rowsOf(page, title))
+      .toEqual(
+        [
+          'Group oncall get, delete pods payments pod-killer by oncall-kills',
+          'ServiceAccount payments/robot everything everything everywhere does-all by robot-does-all',
+        ].flatMap((row) => ['prod-eu', 'staging'].map((cluster) => `${row} ${cluster}`)),
+      )
+    const kinds = Array.from({ length: 9 }, (_, at) => `kind${at}s`)
+    us.storage.create(
+      { group, version: 'v1', resource: 'roles' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'Role',
+        metadata: { name: 'long', namespace: 'payments' },
+        rules: [{ apiGroups: ['example.com'], resources: kinds, verbs: ['delete'] }],
+      },
+    )
+    us.storage.create(
+      { group, version: 'v1', resource: 'rolebindings' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'RoleBinding',
+        metadata: { name: 'long', namespace: 'payments' },
+        roleRef: { apiGroup: group, kind: 'Role', name: 'long' },
+        subjects: [{ apiGroup: group, kind: 'User', name: 'amy' }],
+      },
+    )
+    const amy = page.getByRole('row', { name: 'amy' })
+    await amy.getByRole('button', { name: '3 more' }).click()
+    expect((await amy.innerText()).replaceAll(/\s+/g, ' ')).toContain(kinds.join(', '))
+    await opened.audit()
+    await amy.getByRole('button', { name: 'amy' }).click()
+    await expect.poll(() => new URL(page.url()).searchParams.get('who')).toBe('USER:amy')
+    await page.goBack()
+    staging.faults.inject({ fault: { type: 'cut' } })
+    await expect
+      .poll(async () => {
+        await page.reload()
+        await page.getByRole('table', { name: title }).waitFor()
+        return page.getByRole('main').getByRole('status').innerText()
+      })
+      .toContain('staging')
+    await page.setViewportSize({ width: 390, height: 800 })
+    const width = await page.evaluate(() => document.querySelector('main')?.scrollWidth)
+    expect(width).toBeLessThanOrEqual(390)
   })
 })

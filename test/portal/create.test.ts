@@ -26,7 +26,7 @@ async function paste(page: Page, text: string): Promise<void> {
 const review = (page: Page): Promise<void> =>
   page.getByRole('button', { name: 'Review', exact: true }).click()
 const outcomes = (page: Page) =>
-  page.getByRole('list', { name: 'What would happen' }).locator('> li')
+  page.getByRole('list', { name: /^What (?:would happen|happens|happened) in / }).locator('> li')
 const lines = async (page: Page): Promise<readonly string[]> =>
   (await outcomes(page).locator('> div:first-child').allInnerTexts()).map((text) =>
     text.replaceAll(/\s+/g, ' ').trim(),
@@ -61,11 +61,11 @@ describeInBrowser('Creating objects from YAML', (browser) => {
     await paste(page, text)
     await page.getByText('nonsense: there is no such field').waitFor()
     await review(page)
-    await page.getByRole('button', { name: 'Apply 4 documents' }).waitFor()
+    await page.getByRole('button', { name: 'Apply 4 objects in prod-eu' }).waitFor()
     expect(await lines(page)).toEqual([
-      'ConfigMap made Would be created Line 1',
-      'ConfigMap known 1 field would change Line 8',
-      expect.stringMatching(/^ConfigMap wrong Refused Line (?:15|20)$/),
+      'ConfigMap storefront/made Would be created Line 1',
+      'ConfigMap storefront/known 1 field would change Line 8',
+      expect.stringMatching(/^ConfigMap storefront\/wrong Refused Line (?:15|20)$/),
       'Namespace fresh Would be created Line 22',
       'ConfigMap fresh/inside Is tried after Namespace fresh, which an earlier document makes Line 27',
     ])
@@ -73,8 +73,10 @@ describeInBrowser('Creating objects from YAML', (browser) => {
     await outcomes(page).nth(1).getByText('What changes').click()
     await page.getByText('data.key').waitFor()
     await opened.audit()
-    await page.getByRole('button', { name: 'Apply 4 documents' }).click()
+    await page.getByRole('button', { name: 'Apply 4 objects in prod-eu' }).click()
     await page.getByText('4 of 5 documents applied, 1 not applied.').waitFor()
+    await page.getByRole('heading', { name: 'What happened in prod-eu' }).waitFor()
+    expect(await page.getByText('What would happen').count()).toBe(0)
     expect(stored('made')).toMatchObject({ data: { key: 'one' } })
     expect(stored('known')).toMatchObject({ data: { key: 'one', other: 'kept' } })
     expect(stored('inside', 0, 'fresh')).toMatchObject({ data: { key: 'one' } })
@@ -94,11 +96,15 @@ describeInBrowser('Creating objects from YAML', (browser) => {
     await page.getByRole('option', { name: 'staging' }).click()
     await page.keyboard.press('Escape')
     await review(page)
-    await page.getByRole('button', { name: 'Apply 2 documents' }).click()
+    await page
+      .getByRole('button', {
+        name: 'Create 2 objects in prod-eu and staging, namespace storefront',
+      })
+      .click()
     await page.getByText('2 of 2 documents applied.').waitFor()
     expect(await lines(page)).toEqual([
-      'ConfigMap everywhere · prod-eu Created Line 1',
-      'ConfigMap everywhere · staging Created Line 1',
+      'ConfigMap storefront/everywhere · prod-eu Created Line 1',
+      'ConfigMap storefront/everywhere · staging Created Line 1',
     ])
     expect([0, 1, 2].map((at) => stored('everywhere', at) !== undefined)).toEqual([
       true,
@@ -129,10 +135,12 @@ describeInBrowser('Creating objects from YAML', (browser) => {
     await paste(page, configMap('contested', 'mine'))
     await page.keyboard.press('Control+Enter')
     await page.getByText('deployer has set data.key').waitFor()
-    expect(await lines(page)).toEqual(['ConfigMap contested Refused Line 6'])
+    expect(await lines(page)).toEqual(['ConfigMap storefront/contested Refused Line 6'])
     await page.getByRole('button', { name: 'Take over these fields' }).click()
     await page.getByText('1 field would change').waitFor()
-    await page.getByRole('button', { name: 'Apply 1 document' }).click()
+    await page
+      .getByRole('button', { name: 'Change 1 object in prod-eu, namespace storefront' })
+      .click()
     await page.getByText('1 of 1 document applied.').waitFor()
     expect(stored('contested')).toMatchObject({ data: { key: 'mine' } })
     expect(opened.problems).toEqual([])
@@ -159,7 +167,7 @@ describeInBrowser('Creating objects from YAML', (browser) => {
     await paste(page, long)
     await page.getByText('40 documents', { exact: true }).waitFor()
     await review(page)
-    await page.getByRole('button', { name: 'Apply 40 documents' }).click()
+    await page.getByRole('button', { name: 'Create 40 objects in prod-eu' }).click()
     await page.getByText('40 of 40 documents applied.').waitFor()
     expect(stored('long-39')).toBeDefined()
     await paste(page, `#${'x'.repeat(5_000_001)}`)
@@ -177,10 +185,110 @@ describeInBrowser('Creating objects from YAML', (browser) => {
     await page.getByRole('button', { name: 'Template' }).click()
     await page.getByRole('menuitem', { name: 'Secret' }).click()
     await review(page)
-    await page.getByRole('button', { name: 'Apply 2 documents' }).waitFor()
+    await page.getByRole('button', { name: 'Create 2 objects in prod-eu' }).waitFor()
     await opened.audit()
     // The values of a Secret stay in the page.
     expect(await page.evaluate(() => sessionStorage.getItem('informerql.draft.create'))).toBeNull()
+  })
+
+  it('puts a paste or a file in the place of templates that are as they were, and brings back what was cleared', async () => {
+    await using opened = await openPage(browser(), portal, {
+      path: '/create?ns=storefront&kind=services',
+    })
+    const { page } = opened
+    const text = async (): Promise<string> => (await page.locator('.cm-content').innerText()).trim()
+    const pasted = configMap('pasted').trim()
+    await expect.poll(text).toMatch(/^apiVersion: v1\nkind: Service\n/)
+    const editor = page.getByRole('textbox', { name: 'Manifests as YAML' })
+    const drop = async (added: string): Promise<void> => {
+      await editor.evaluate((element, dropped) => {
+        const clipboardData = new DataTransfer()
+        clipboardData.setData('text/plain', dropped)
+        const options = { clipboardData, bubbles: true, cancelable: true }
+        element.dispatchEvent(new ClipboardEvent('paste', options))
+      }, added)
+    }
+    // A word is for a place in the template.
+    await drop('# word\n')
+    await expect.poll(text).toMatch(/# word[^]*kind: Service/)
+    await page.keyboard.press('Control+z')
+    await drop(pasted)
+    await expect.poll(text).toBe(pasted)
+    await page.keyboard.press('Control+z')
+    await expect.poll(text).toMatch(/^apiVersion: v1\nkind: Service\n/)
+    const file = (name: string): { name: string; mimeType: string; buffer: Buffer } => ({
+      name: `${name}.yaml`,
+      mimeType: 'application/yaml',
+      buffer: Buffer.from(configMap(name)),
+    })
+    const files = page.getByLabel('Choose files')
+    await files.setInputFiles([file('first'), file('second')])
+    await page.getByText('2 documents', { exact: true }).waitFor()
+    expect(await text()).not.toContain('Service')
+    await page.getByRole('button', { name: 'Template' }).click()
+    await page.getByRole('menuitem', { name: 'Service', exact: true }).click()
+    await page.getByText('3 documents', { exact: true }).waitFor()
+    await page.keyboard.type('# mine')
+    const before = await text()
+    await files.setInputFiles([file('third')])
+    await page.getByText('4 documents', { exact: true }).waitFor()
+    const whole = await text()
+    expect(whole.startsWith(before)).toBe(true)
+    // Nothing asks: a dialog of the browser would leave the text as it is.
+    await page.getByRole('button', { name: 'Clear' }).click()
+    await expect.poll(text).toBe('')
+    await page.getByText('The text is cleared.').waitFor()
+    await opened.audit()
+    await page.getByRole('button', { name: 'Bring it back' }).click()
+    await expect.poll(text).toBe(whole)
+    expect(await page.getByText('The text is cleared.').count()).toBe(0)
+  })
+
+  it('applies nothing but what it shows: typing ends a review, also while it reads the text', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/create?ns=storefront' })
+    const { page } = opened
+    const names = Array.from({ length: 60 }, (_, at) => `shown-${at}`)
+    const long = names
+      .map((name) => configMap(name, `|\n    ${'word '.repeat(4_000)}`))
+      .join('---\n')
+    await paste(page, long)
+    await page.getByText('60 documents', { exact: true }).waitFor()
+    const written: string[] = []
+    page.on('request', (request) => {
+      if (request.postData()?.includes('ApplyDocument') === true) written.push(request.url())
+    })
+    const type = (button: string, letters: string): Promise<void> =>
+      page.evaluate(
+        ([label = '', typed = '']) => {
+          const buttons = [...document.querySelectorAll('button')]
+          const content = document.querySelector<HTMLElement>('.cm-content')
+          content?.focus()
+          if (label === 'Review') buttons.find((one) => one.textContent === label)?.click()
+          // The editor hears of it at once, the page draws it later.
+          document.execCommand('insertText', false, typed)
+          return Promise.resolve().then(() => {
+            if (label !== 'Review')
+              buttons.find((one) => one.textContent?.startsWith(label))?.click()
+          })
+        },
+        [button, letters],
+      )
+    // Everything is read anew.
+    await paste(page, long.replaceAll('word', 'text'))
+    await type('Review', '---\napiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: typed\n')
+    await page.getByText('61 documents', { exact: true }).waitFor()
+    expect(written).toEqual([])
+    await paste(page, configMap('shown'))
+    await review(page)
+    await page.getByRole('button', { name: /^Create 1 object/ }).waitFor()
+    written.length = 0
+    await type('Create 1 object', '# more')
+    await expect.poll(() => page.getByRole('button', { name: /^Create 1 object/ }).count()).toBe(0)
+    await review(page)
+    await page.getByRole('button', { name: /^Create 1 object/ }).waitFor()
+    // The trial of the text as it is now, and no write.
+    expect(written.length).toBe(1)
+    expect(stored('shown')).toBeUndefined()
   })
 
   it('adds files that are chosen or dropped', async () => {
@@ -244,7 +352,7 @@ describeInBrowser('Creating objects from YAML', (browser) => {
     await page.getByRole('heading', { name: 'Create' }).waitFor()
     await paste(page, configMap('narrow'))
     await review(page)
-    await page.getByRole('button', { name: 'Apply 1 document' }).waitFor()
+    await page.getByRole('button', { name: 'Create 1 object in prod-eu' }).waitFor()
     const ends = await page
       .getByRole('main')
       .locator('button, input, li, .cm-editor')
@@ -264,20 +372,26 @@ describeInBrowser('Applying on a bad day', (browser) => {
     const names = ['a', 'b', 'c', 'd']
     await paste(page, names.map((name) => configMap(name)).join('---\n'))
     await review(page)
-    await page.getByRole('button', { name: 'Apply 4 documents' }).waitFor()
+    await page
+      .getByRole('button', { name: 'Create 4 objects in demo, namespace storefront' })
+      .waitFor()
     // Of the second one, no answer comes.
     cluster.faults.inject({
       match: { verb: 'patch', resource: 'configmaps' },
       fault: [{ type: 'none' }, { type: 'disconnect' }],
     })
-    await page.getByRole('button', { name: 'Apply 4 documents' }).click()
-    await page.getByRole('button', { name: 'Apply the other 3' }).waitFor()
+    await page
+      .getByRole('button', { name: 'Create 4 objects in demo, namespace storefront' })
+      .click()
+    await page
+      .getByRole('button', { name: 'Apply the other 3 in demo, namespace storefront' })
+      .waitFor()
     await page.getByText(/^1 of 4 documents applied, of 1 it is not known/).waitFor()
     expect(await lines(page)).toEqual([
-      'ConfigMap a Created Line 1',
-      'ConfigMap b Unknown: it may have been applied Line 8',
-      'ConfigMap c Not begun Line 15',
-      'ConfigMap d Not begun Line 22',
+      'ConfigMap storefront/a Created Line 1',
+      'ConfigMap storefront/b Unknown: it may have been applied Line 8',
+      'ConfigMap storefront/c Not begun Line 15',
+      'ConfigMap storefront/d Not begun Line 22',
     ])
     await opened.audit()
     await page.getByRole('button', { name: 'Apply the other 3' }).click()
@@ -300,19 +414,29 @@ describeInBrowser('Applying on a bad day', (browser) => {
     await page.getByRole('option', { name: 'prod-us' }).click()
     await page.keyboard.press('Escape')
     await review(page)
-    await page.getByRole('button', { name: 'Apply 4 documents' }).waitFor()
+    await page
+      .getByRole('button', {
+        name: 'Create 4 objects in prod-eu and prod-us, namespace storefront',
+      })
+      .waitFor()
     const faults = clusters[1]?.simulator.faults
     faults?.inject({ fault: { type: 'cut' } })
-    await page.getByRole('button', { name: 'Apply 4 documents' }).click()
-    const rest = page.getByRole('button', { name: 'Apply the other 2' })
+    await page
+      .getByRole('button', {
+        name: 'Create 4 objects in prod-eu and prod-us, namespace storefront',
+      })
+      .click()
+    const rest = page.getByRole('button', {
+      name: 'Apply the other 2 in prod-us, namespace storefront',
+    })
     await rest.waitFor()
     expect(await lines(page)).toEqual([
-      'ConfigMap one · prod-eu Created Line 1',
-      'ConfigMap two · prod-eu Created Line 8',
+      'ConfigMap storefront/one · prod-eu Created Line 1',
+      'ConfigMap storefront/two · prod-eu Created Line 8',
       expect.stringMatching(
-        /^ConfigMap one · prod-us (?:Not applied|Unknown: it may have been applied) Line 1$/,
+        /^ConfigMap storefront\/one · prod-us (?:Not applied|Unknown: it may have been applied) Line 1$/,
       ),
-      'ConfigMap two · prod-us Not begun Line 8',
+      'ConfigMap storefront/two · prod-us Not begun Line 8',
     ])
     await opened.audit()
     faults?.inject({ fault: { type: 'mend' } })
@@ -335,7 +459,7 @@ describeInBrowser('Applying on a bad day', (browser) => {
     await paste(page, configMap('mine'))
     await review(page)
     await page.getByText('You may not').waitFor()
-    expect(await lines(page)).toEqual(['ConfigMap mine Refused Line 1'])
+    expect(await lines(page)).toEqual(['ConfigMap storefront/mine Refused Line 1'])
     expect(opened.problems).toEqual([])
     await using reading = await openPortal(browser(), { path: '/create' })
     await reading.page.getByRole('heading', { name: 'This gateway takes no writes.' }).waitFor()
@@ -352,7 +476,7 @@ describeInBrowser('Applying on a bad day', (browser) => {
     const { page, cluster } = opened
     await paste(page, [configMap('first'), configMap('second')].join('---\n'))
     await review(page)
-    const apply = page.getByRole('button', { name: 'Apply 2 documents' })
+    const apply = page.getByRole('button', { name: 'Create 2 objects in demo' })
     await apply.waitFor()
     // At once: any question without a token has the page ask for one.
     await apply.evaluate((button: HTMLElement) => {

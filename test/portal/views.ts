@@ -222,7 +222,7 @@ async function viewsOf(world: TaskWorld): Promise<readonly View[]> {
       async show(page) {
         await page.locator('.cm-line').getByText('kind: Deployment').waitFor()
         await page.getByRole('button', { name: 'Review', exact: true }).click()
-        await page.getByRole('button', { name: 'Apply 1 document' }).waitFor()
+        await page.getByRole('button', { name: /^Create 1 object/ }).waitFor()
       },
     },
     {

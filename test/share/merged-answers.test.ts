@@ -143,8 +143,9 @@ describe('an answer over clusters whose holder does not answer', needsPostgres, 
       pods(clusters: ["*"]) { totalCount ${gaps} nodes { clusterName } }
       kubernetesObjects(kinds: ["Pod"], clusters: ["*"]) { totalCount ${gaps} complete }
       search(text: "a", clusters: ["*"]) { totalCount ${gaps} } problems(clusters: ["*"]) { ${gaps} nodes { reason cluster } }
+      accessGrants(clusters: ["*"]) { totalCount ${gaps} nodes { cluster } }
       gatewayClusters { name holder } own: pods(cluster: "${many.find((name) => holders[name] === here)}") { totalCount } }`)
-    for (const field of ['pods', 'kubernetesObjects', 'search', 'problems']) {
+    for (const field of ['pods', 'kubernetesObjects', 'search', 'problems', 'accessGrants']) {
       const told = data[field].incomplete.map(({ cluster }: { cluster: string }) => cluster)
       expect([...new Set(told)], field).toEqual(lost)
       const codes = new Set(
@@ -274,6 +275,7 @@ describe(
       'search(text: "web", clusters: ["*"], first: 10) { totalCount counts { type count } types complete notLookedAt nodes { object { id name kind } matched value } pageInfo { hasNextPage endCursor } }',
       'problems(clusters: ["*"], first: 10) { totalCount counts { severity type kind count } lookedAt complete notLookedAt nodes { id cluster reason object { name } count } pageInfo { hasNextPage endCursor } }',
       'tlsCertificates(clusters: ["*"], first: 10) { totalCount types complete notLookedAt nodes { cluster notAfter object { name } } pageInfo { hasNextPage endCursor } }',
+      'accessGrants(clusters: ["*"], type: "Pod", first: 10) { totalCount visible notes incomplete { code } unseenRoles { id name } nodes { cluster namespace subject { kind name } binding { id object { name } } } pageInfo { hasNextPage endCursor } }',
       'accessGrants(cluster: "us", type: "Pod", first: 10) { totalCount visible notes unseenRoles { name } nodes { namespace subject { kind name } binding { name } } }',
       'kubernetesObjects(kinds: ["Deployment", "Node"], clusters: ["*"], orderBy: [{ age: ASC }], first: 10) { totalCount counts { type count } types nodes { id name kind } pageInfo { hasNextPage endCursor } }',
       'gatewayClusters { n: name __typename labels { x: __typename } }',
@@ -320,6 +322,7 @@ describe(
         ['search', 'text: "a"', 'object { id }'],
         ['problems', 'orderBy: [{ count: DESC }]', 'id'],
         ['kubernetesObjects', 'kinds: ["*"]', 'id'],
+        ['accessGrants', '', 'cluster subject { name } binding { name } rule { verbs }'],
       ] as const) {
         const all: unknown[] = []
         let after: string | null = null

@@ -42,6 +42,30 @@ const populate = (storage: Storage): void => {
   const metadata = { name: 'pods' }
   const role = { apiVersion, kind: 'ClusterRole', metadata, rules }
   storage.create({ ...rbac, resource: 'clusterroles' }, role)
+  for (const [name, kinds] of Object.entries(lists)) {
+    const seen = [{ apiGroups: [rbac.group], resources: kinds, verbs: ['list'] }]
+    const whole = { apiVersion, kind: 'ClusterRole', metadata: { name }, rules: seen }
+    storage.create({ ...rbac, resource: 'clusterroles' }, whole)
+  }
+}
+
+/** ClusterRoles that list kinds of RBAC. */
+const lists = {
+  all: ['roles', 'clusterroles', 'rolebindings', 'clusterrolebindings'],
+  bindings: ['rolebindings', 'clusterrolebindings'],
+} as const
+
+const allowList = ({ storage }: Simulator, name: keyof typeof lists): void => {
+  storage.create(
+    { ...rbac, resource: 'clusterrolebindings' },
+    {
+      apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'lists' },
+      roleRef: { apiGroup: rbac.group, kind: 'ClusterRole', name },
+      subjects: [{ kind: 'User', name: 'ann' }],
+    },
+  )
 }
 
 const allow = ({ storage }: Simulator, namespace: string): void => {
@@ -106,6 +130,59 @@ describe(
       kindsPage: `kubernetesObjectsPage(kinds: ["Pod", "Service"], clusters: ["*"], first: 5) { reset synced totalCount ${gaps} changes { step index from objectId ${row} } }`,
       objects: `objects(ids: [IDS]) { reset synced ${gaps} changes { type removal objectId ${row} } }`,
     }
+
+    it('let them see grants of the clusters where they may list these, by any gateway', async () => {
+      for (const [at, simulator] of simulators.entries()) {
+        if (at % 3 < 2) allowList(simulator, at % 3 === 0 ? 'all' : 'bindings')
+      }
+      const [annShared, annWhole] = [shared.as('of-ann'), whole.as('of-ann')]
+      const named = '{ kind namespace name }'
+      const query = `query ($after: String, $first: Int, $clusters: [String!]) {
+        gatewayClusters { holder }
+        accessGrants(clusters: $clusters, verb: "list", first: $first, after: $after) { totalCount visible notes ${gaps}
+          unseenRoles { id name } pageInfo { hasNextPage endCursor }
+          nodes { cluster namespace subject ${named} binding ${named} role ${named} rule { verbs resources } } } }`
+      const all = { clusters: ['*'], first: 100 }
+      let seen: Fields = {}
+      await expect
+        .poll(async () => {
+          const answers = await Promise.all(
+            [annShared, annWhole].map((ann) => ann.query(query, all)),
+          )
+          const [ofShared, ofWhole] = answers.map(({ data, errors = [] }) => ({
+            grants: data?.accessGrants,
+            errors: errors.map(({ message, path }) => JSON.stringify({ message, path })).toSorted(),
+          }))
+          seen = ofWhole ?? {}
+          const holders = new Set(
+            answers[0]?.data?.gatewayClusters.map(({ holder }: Fields) => holder),
+          )
+          const isSame = JSON.stringify(ofShared) === JSON.stringify(ofWhole)
+          const hidden = (seen['grants']?.unseenRoles ?? []).filter(
+            ({ name }: Fields) => name === 'bindings',
+          )
+          return [isSame, holders.size, seen['errors']?.length, hidden.length]
+        }, wait)
+        // Two clusters show nothing of RBAC, and three nothing of the role of their binding.
+        .toEqual([true, 2, 2, 3])
+      const { nodes } = seen['grants']
+      expect(new Set(nodes.map(({ cluster }: Fields) => cluster))).toEqual(
+        new Set(['c-0', 'c-3', 'c-6']),
+      )
+      const paged: unknown[] = []
+      let after: string | null = null
+      do {
+        const { data } = await annShared.query(query, { clusters: ['*'], first: 2, after })
+        paged.push(...data.accessGrants.nodes)
+        const { hasNextPage, endCursor } = data.accessGrants.pageInfo
+        after = hasNextPage === true ? endCursor : null
+      } while (after !== null)
+      expect(paged).toEqual(nodes)
+      const { errors } = await annShared.query(
+        '{ accessGrants(clusters: ["*"]) { unseenRoles { object { id } } } }',
+      )
+      expect(errors?.map(({ extensions }) => extensions.code)).toContain('UNSUPPORTED')
+    }, 120_000)
 
     it('are those of one gateway that holds all, as they are given and taken', async () => {
       const asAnn = shared.as('of-ann')

@@ -185,7 +185,8 @@ export class OperationSteps {
     const operation = node?.operation === OperationTypeNode.MUTATION ? 'mutation' : 'query'
     const operationName = node?.name?.value
     const query = { ...record, operation, document, operationName, viewer, trace } as const
-    reportQuery(observer, { ...query, startedMs, errors: result.errors })
+    const { data = null, errors } = result as ExecutionResult
+    reportQuery(observer, { ...query, startedMs, errors, failed: data === null })
     return result
   }
 

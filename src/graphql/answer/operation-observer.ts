@@ -26,6 +26,8 @@ export interface OperationReport {
   readonly kinds: () => readonly ClusterKind[]
   /** The codes of the errors in the answer, each once; empty if there are none. */
   readonly codes: readonly string[]
+  /** Whether it was refused or has failed as a whole. Otherwise each error is that of a field. */
+  readonly failed: boolean
   /** The Secrets whose data were read, `cluster/namespace/name`; absent or empty: none. */
   readonly secrets?: readonly string[]
   /**
@@ -100,6 +102,8 @@ interface AnsweredQuery extends Pick<
   readonly operation?: OperationReport['operation']
   readonly startedMs: number
   readonly errors: readonly GraphQLError[] | undefined
+  /** Default: `false`. */
+  readonly failed?: boolean
 }
 
 /** Reports a query that is answered now to the observer and the follower of its trace, if there are any. */
@@ -112,6 +116,7 @@ export function reportQuery(
   const report = {
     operation: 'query',
     by: 'plan',
+    failed: false,
     ...query,
     requestId: trace?.requestId,
     kinds: () => kinds,

@@ -212,6 +212,7 @@ export class PlannedSubscriptions {
       by: 'plan',
       kinds: () => ('schema' in validated ? subscribedKinds(served, validated) : []),
       codes: codes(),
+      failed: stream.end?.form === 'failed',
       logs: [...logged.values()],
       rows: stream.rows,
       durationMs: performance.now() - beganMs,

@@ -17,6 +17,8 @@ import { indexKeyOf } from '../../query/index/index-key.ts'
 import type { ExactSum } from '../../query/page/sums.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
+import { readObjectId } from '../model/object-id.ts'
+import { maxUnseenRoles } from '../reads/access-grants.ts'
 import { checkedFacets, mostFacetValues, writtenSums } from '../reads/facets.ts'
 import { countsByType } from '../reads/over-kinds/kinds-connection.ts'
 import { problemCounts } from '../reads/over-kinds/problems-read.ts'
@@ -31,7 +33,7 @@ import type {
   Visibility,
 } from '../schema/gateway-types.ts'
 import { type KindArguments, kindNamed } from '../served/named-kinds.ts'
-import { allOf, type MergeMeans, select } from './merged-field.ts'
+import { allOf, type MergeMeans, notMerged, select } from './merged-field.ts'
 import { encodeMergedToken } from './merged-token.ts'
 import type { RoutedField } from './routes.ts'
 
@@ -81,10 +83,7 @@ export function factsOf(
       mergedSums(kindOf(of), values as readonly (readonly IndexSum[])[])
     return { mayBeNull: false, merged, asked }
   }
-  const coordinate = `${of.type.name}.${name}`
-  const message = `${coordinate} is not answered over clusters of several gateways`
-  const hint = 'name clusters of one gateway: gatewayClusters { name holder } says which it holds'
-  throw new ClientError('UNSUPPORTED', message, { value: coordinate, hint })
+  throw notMerged(of.type, name)
 }
 
 const inAll: MergeFact = (values) =>
@@ -122,12 +121,25 @@ export const plainFacts: Readonly<Record<string, MergeFact>> = {
   staleSince: earliest,
   incomplete: (values) => joinedGaps((values as readonly (readonly ClusterGap[])[]).flat()),
   visible: leastVisible,
+  notes: ([value]) => value,
+  unseenRoles: (values) => rolesByCluster((values as readonly (readonly RoleRef[])[]).flat()),
   type: ([value]) => value,
   resourceVersion: () => '',
   resumeToken: (values, _again, clusters) =>
     encodeMergedToken(
       values.map((one, at) => ({ token: String(one), clusters: clusters[at] ?? [] })),
     ),
+}
+
+type RoleRef = Readonly<Record<'id', string>>
+
+/** Those of a cluster keep their order. */
+function rolesByCluster(roles: readonly RoleRef[]): readonly RoleRef[] {
+  return roles
+    .map((role) => ({ role, cluster: readObjectId(role.id)?.cluster ?? '' }))
+    .toSorted((a, b) => (a.cluster === b.cluster ? 0 : a.cluster < b.cluster ? -1 : 1))
+    .slice(0, maxUnseenRoles)
+    .map(({ role }) => role)
 }
 
 /** How many values of a facet a holder is asked for first. */

@@ -14,6 +14,7 @@ import {
   getNamedType,
   type GraphQLObjectType,
   type GraphQLOutputType,
+  isInterfaceType,
   isLeafType,
   isObjectType,
   Kind as NodeKind,
@@ -30,6 +31,7 @@ import {
 import { isRecord } from '../../lib/json.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import { fragmentsOf } from '../documents/selections.ts'
+import { ClientError } from '../errors/client-error.ts'
 import { type CollectedFields, collectFields, selectionsOf } from '../plan/plan-compiler.ts'
 import { plannedWork } from '../plan/plan-run.ts'
 import type { RoutedOperation } from './over-gateways.ts'
@@ -109,6 +111,7 @@ export class MergeMeans {
       const name = node?.name.value ?? ''
       const field = named.getFields()[name]
       if (node === undefined || field === undefined) return [key, named.name] as const
+      if (isInterfaceType(getNamedType(field.type))) throw notMerged(named, name)
       return [key, this.projected(field.type, [node, ...others], value[name])] as const
     })
     return Object.fromEntries(fields)
@@ -214,13 +217,21 @@ export function selectionsIn(text: string): readonly SelectionNode[] {
   return definition.selectionSet.selections
 }
 
-/** All fields of a type of the gateway's own whose fields take no arguments. */
+/** The error of a field that cannot be merged. */
+export function notMerged({ name }: GraphQLObjectType, field: string): ClientError {
+  const coordinate = `${name}.${field}`
+  const message = `${coordinate} is not answered over clusters of several gateways`
+  const hint = 'name clusters of one gateway: gatewayClusters { name holder } says which it holds'
+  return new ClientError('UNSUPPORTED', message, { value: coordinate, hint })
+}
+
+/** All fields of a type of the gateway's own whose fields take no arguments, without objects of Kubernetes. */
 export function allOf(type: GraphQLOutputType): readonly SelectionNode[] | undefined {
   const named = getNamedType(type)
   if (!isObjectType(named)) return undefined
-  return Object.values(named.getFields()).map((field) =>
-    select(field.name, { selections: allOf(field.type) }),
-  )
+  return Object.values(named.getFields())
+    .filter((field) => !isInterfaceType(getNamedType(field.type)))
+    .map((field) => select(field.name, { selections: allOf(field.type) }))
 }
 
 /** Errors without those that say the same. */

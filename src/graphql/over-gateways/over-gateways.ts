@@ -385,6 +385,7 @@ function reportOf(
     by: 'peers',
     kinds: () => [],
     codes,
+    failed: codes.length > 0,
     rows: 0,
     durationMs: performance.now() - startedMs,
   }

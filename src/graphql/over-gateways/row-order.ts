@@ -67,6 +67,8 @@ export function rowOrderOf(
     }
     case 'tlsCertificates':
       return byCursor(inOrder([false]))
+    case 'accessGrants':
+      return byCursor(inOrder([]))
     case 'search':
       return byCursor(compareResults)
     case 'changes':

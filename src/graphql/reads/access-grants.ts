@@ -2,8 +2,9 @@
  * `accessGrants`: what RBAC grants, read from the four kinds of its objects. A grant is a subject of a binding, with a
  * rule of the role that the binding names. The subject, or the roles with a rule that grants what is asked for, lead to the
  * bindings by their indexes, so that few of them are decoded. The viewer gets grants whose binding and role they may
- * both list. A binding whose role they may not list names it in `unseenRoles`. This answers nothing about the viewer:
- * what they may do, the API server decides (`permissions.ts`).
+ * both list. A binding whose role they may not list names it in `unseenRoles`. Each cluster is read by itself: a name in
+ * one has no rights in another. This answers nothing about the viewer: what they may do, the API server decides
+ * (`permissions.ts`).
  */
 
 import type { ObjectId } from '../../informer/store/store-view.ts'
@@ -22,7 +23,12 @@ import { examinedPerDecoded } from '../../query/condition/work-budget.ts'
 import { listHash, positionIn } from '../../query/page/cursor.ts'
 import { pageAfter, pageSizeOf } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
-import { clusterNamed, type FoundObject, type KindView } from '../prepare/kind-view.ts'
+import {
+  clustersNamed,
+  type FoundObject,
+  isOverClusters,
+  type KindView,
+} from '../prepare/kind-view.ts'
 import type {
   AccessGrant,
   AccessGrantsArguments,
@@ -66,6 +72,7 @@ interface Asked {
 }
 
 interface Grant {
+  readonly cluster: string
   readonly key: string
   readonly subject: RbacSubject
   readonly namespace: string
@@ -82,7 +89,7 @@ interface GrantingRole {
 
 /** Reading a rule, or sorting a grant, takes as long as so many tests. */
 const testsPerRule = 4
-const maxUnseenRoles = 100
+export const maxUnseenRoles = 100
 
 /** Grants are in the order of their keys. */
 const order = { terms: [], backwards: false }
@@ -91,24 +98,36 @@ const positionOf = ({ key }: Grant) => ({ values: [], key })
 /** A page of grants. Throws `ArgumentError`, `ClientError` and `QueryTooCostlyError`. */
 export function readAccessGrants(run: ReadRun, args: AccessGrantsArguments): object {
   const { served, budget, limits } = run
-  const cluster = clusterNamed(served, args.cluster)
+  const clusters = clustersNamed(served, args)
+  const isOver = isOverClusters(args)
   const asked = askedOf(run, args)
   const { size } = pageSizeOf({ first: args.first }, limits.maxPageSize)
   const { first: _first, after, cluster: _cluster, ...selects } = args
-  const hash = listHash({ list: `${cluster}/accessGrants`, ...selects }, budget)
+  const hash = listHash(
+    { list: `${isOver ? '*' : clusters.join()}/accessGrants`, ...selects },
+    budget,
+  )
   const from = positionIn(after, { hash, argument: 'after', terms: 0 })
-  const places = rbacPlaces(run, cluster, asked)
-  const { grants, unseen } = grantsIn(run, places.parts, asked)
+  const { places, refusals } = rbacPlaces(run, clusters, isOver, asked)
+  const [refusal] = refusals
+  if (refusal !== undefined && !isOver) throw refusal
+  const read = places.read()
+  const found = clusters.map((cluster) => {
+    const parts = read.parts.filter((part) => part.cluster === cluster)
+    return { cluster, ...grantsIn(run, cluster, parts, asked) }
+  })
+  const grants = found.flatMap((one) => one.grants)
   budget.spend('tests', testsPerRule * grants.length)
   const page = pageAfter({ rows: grants, positionOf, order, from, size, hash, budget })
   return {
-    ...places.read(),
-    ...rowMembers(run, page, (grant) => grantValue(cluster, grant)),
+    ...read,
+    failures: [...read.failures, ...refusals],
+    ...rowMembers(run, page, grantValue),
     unseenRoles: () =>
-      Array.from(unseen)
-        .toSorted()
+      found
+        .flatMap(({ cluster, unseen }) => [...unseen].toSorted().map((key) => ({ cluster, key })))
         .slice(0, maxUnseenRoles)
-        .map((key) => roleRef(served, cluster, key)),
+        .map(({ cluster, key }) => roleRef(served, cluster, key)),
     notes: () => notesOf(asked, args),
   }
 }
@@ -160,36 +179,54 @@ function subjectsAsked({
   return [subject, ...[...groupsOf(subject), ...(groups ?? [])].map(group)]
 }
 
-/** The parts of the kinds of RBAC. What the viewer may not list is a gap, and no error unless it is all of them. */
-function rbacPlaces(run: ReadRun, cluster: string, { namespace, isOfCluster }: Asked): Places {
+/**
+ * The parts of the kinds of RBAC in each cluster. What the viewer may not list is a gap, and no error unless it is all of a
+ * cluster: `refusals`.
+ */
+function rbacPlaces(
+  run: ReadRun,
+  clusters: readonly string[],
+  isOver: boolean,
+  { namespace, isOfCluster }: Asked,
+): { readonly places: Places; readonly refusals: readonly ClientError[] } {
   const needs = accessNeeds(run.served)
   if (needs.length < rbacKinds.length) {
     const message = 'accessGrants: this gateway does not cache the kinds of RBAC'
     const hint = 'tell its operator to add them to the kinds that it serves'
-    throw new ClientError('UNSUPPORTED', message, { cluster, hint })
+    throw new ClientError('UNSUPPORTED', message, { hint })
   }
-  const places = new Places(run, { fails: (_, { code }) => code !== 'FORBIDDEN' })
-  for (const need of needs) {
-    const { namespaced } = need.kind.resource
-    if (namespaced && isOfCluster) continue
-    places.add(
-      { cluster, ...need },
-      (part) => part,
-      () => (namespaced && namespace !== undefined ? [namespace] : undefined),
-    )
+  const refusedIn = new Set<string>()
+  const places = new Places(run, {
+    failsOnce: true,
+    fails({ cluster }, { code }) {
+      if (code === 'FORBIDDEN') refusedIn.add(cluster)
+      return code !== 'FORBIDDEN'
+    },
+  })
+  for (const cluster of clusters) {
+    for (const need of needs) {
+      const { namespaced } = need.kind.resource
+      if (namespaced && isOfCluster) continue
+      places.add(
+        { cluster, ...need, isOptional: isOver },
+        (part) => part,
+        () => (namespaced && namespace !== undefined ? [namespace] : undefined),
+      )
+    }
   }
-  if (places.parts.length === 0 && places.isRefused) {
+  for (const { cluster } of places.parts) refusedIn.delete(cluster)
+  const hint = 'ask for the right to list roles, rolebindings, clusterroles and clusterrolebindings'
+  const refusals = Array.from(refusedIn, (cluster) => {
     const message = `you may list no objects of RBAC in cluster ${cluster}`
-    const hint =
-      'ask for the right to list roles, rolebindings, clusterroles and clusterrolebindings'
-    throw new ClientError('FORBIDDEN', message, { cluster, hint })
-  }
-  return places
+    return new ClientError('FORBIDDEN', message, { cluster, hint })
+  })
+  return { places, refusals }
 }
 
-/** All grants of the parts, in no order, and the keys of the roles that the viewer may not see. */
+/** All grants of the parts of a cluster, in no order, and the keys of the roles that the viewer may not see. */
 function grantsIn(
   run: ReadRun,
+  cluster: string,
   parts: readonly KindView[],
   asked: Asked,
 ): { readonly grants: readonly Grant[]; readonly unseen: ReadonlySet<string> } {
@@ -251,7 +288,8 @@ function grantsIn(
           const place = `${isOfCluster ? 0 : 1}\n${key}\n${String(at).padStart(6, '0')}`
           const binding = { part, id }
           grants.push({
-            key: `${name}\n${place}`,
+            cluster,
+            key: `${name}\n${cluster}\n${place}`,
             subject,
             namespace,
             binding,
@@ -339,9 +377,9 @@ function subjectKey({ kind, namespace, name }: RbacSubject): string {
 
 const subjectKinds = { User: 'USER', Group: 'GROUP', ServiceAccount: 'SERVICE_ACCOUNT' } as const
 
-function grantValue(cluster: string, grant: Grant): AccessGrant {
-  const { subject, namespace, binding, role, rule } = grant
+function grantValue({ cluster, subject, namespace, binding, role, rule }: Grant): AccessGrant {
   return {
+    cluster,
     subject: subjectValue(cluster, subject),
     namespace: namespace === '' ? null : namespace,
     binding: refOf(binding),

@@ -106,13 +106,19 @@ export interface PodShell extends AsyncDisposable {
   follow(lost: (error: Error) => void, signal: AbortSignal): void
 }
 
+/** How a process is started. */
+export interface ExecOpening extends Pick<ExecLimits, 'openDeadlineMs'> {
+  /** Called before a debug container is added to the pod; without a name if the API server has refused it. */
+  readonly adds?: (container: string | undefined) => void
+}
+
 /** Starts processes in containers, with the credentials of their callers. */
 export interface PodShells {
   /** Rejects with `ClientError`, or with the reason of the signal. */
   open(
     target: ExecTarget,
     caller: ExecCaller,
-    limits: Pick<ExecLimits, 'openDeadlineMs'>,
+    opening: ExecOpening,
     signal: AbortSignal,
   ): Promise<PodShell>
 }
@@ -128,7 +134,7 @@ export interface ExecReport {
   readonly requestId: string
   readonly address: string | undefined
   readonly target: ExecTarget
-  /** The container that runs it, once it is known. */
+  /** The container that runs it, or the debug container that was to, once it is known. */
   readonly container?: string | undefined
   readonly cluster?: string | undefined
 }

@@ -290,7 +290,12 @@ export class ExecSession {
       const { callerToken } = this.#identity
       // The credentials are those of the authenticator's viewer.
       const caller = { viewer, callerToken: viewer === known ? callerToken : undefined }
-      const shell = await shells.open(target, caller, options, this.#closing.signal)
+      const { openDeadlineMs } = options
+      const adds = (container: string | undefined): void => {
+        if (this.#report !== undefined) this.#report = { ...this.#report, container }
+      }
+      const opening = { openDeadlineMs, adds }
+      const shell = await shells.open(target, caller, opening, this.#closing.signal)
       if (this.#isOver()) {
         shell.socket.terminate()
         await shell[Symbol.asyncDispose]()

@@ -325,8 +325,8 @@ export interface ContainerRun {
 }
 
 /**
- * The container that a request for a log means: the named one, or the only one. Throws 400 in the words of a
- * kube-apiserver (`pkg/registry/core/pod/strategy.go`).
+ * The container that a request for a log or a process means: the named one, or the only one of `containers`. Throws 400
+ * in the words of a kube-apiserver (`pkg/registry/core/pod/strategy.go`).
  */
 export function containerOf(pod: Unstructured, name: string): string {
   const { containers = [], initContainers = [], ephemeralContainers = [] } = (pod as Pod).spec ?? {}
@@ -336,8 +336,8 @@ export function containerOf(pod: Unstructured, name: string): string {
     if (all.includes(name)) return name
     throw badRequest(`container ${name} is not valid for pod ${podName}`)
   }
-  const [only, ...others] = all
-  if (only !== undefined && others.length === 0) return only
+  const [only, ...others] = containers
+  if (only !== undefined && others.length === 0) return only.name
   const choice = only === undefined ? '' : `, choose one of: [${all.join(' ')}]`
   throw badRequest(`a container name must be specified for pod ${podName}${choice}`)
 }

@@ -6,7 +6,7 @@ import { useKinds } from '../gateway/kinds.ts'
 import controls from '../look/controls.module.css'
 import { PageHead } from '../look/page-head.tsx'
 import type { AccessSearch } from '../router.tsx'
-import { hasSeveralClusters, useScope } from '../scope.ts'
+import { clustersOf, hasSeveralClusters, useScope } from '../scope.ts'
 import { accessWords as said } from './access-words.ts'
 import { Grants, type Subject, subjectName } from './grants.tsx'
 import styles from './grants.module.css'
@@ -16,7 +16,7 @@ type SubjectKind = Subject['kind']
 
 const subjectKinds = Object.keys(said.kinds) as readonly SubjectKind[]
 
-/** Who may do what in a cluster: by verb, kind and subject, in the namespace of the scope. The address has the question. */
+/** Who may do what in the clusters of the scope: by verb, kind and subject, in the namespace of the scope. The address has the question. */
 export function AccessPage() {
   useViewTitle(said.title)
   const { verb = '', type = '', who = '' } = useSearch({ from: '/access' })
@@ -28,9 +28,10 @@ export function AccessPage() {
   }
   const subject = subjectOf(who)
   const [namespace, ...others] = scope.namespaces ?? []
-  const cluster = hasSeveralClusters(scope) ? undefined : scope.clusters?.[0]
+  const [cluster = said.defaultCluster] = scope.clusters ?? []
+  const clusters = cluster === '*' ? said.allClusters : (scope.clusters?.join(', ') ?? cluster)
   const asked = {
-    cluster: cluster ?? null,
+    ...clustersOf(scope),
     verb: verb === '' ? null : verb,
     type: type === '' ? null : type,
     namespace: others.length === 0 ? (namespace ?? null) : null,
@@ -42,8 +43,8 @@ export function AccessPage() {
         <ViewMenu document={AccessGrantsDocument} variables={asked} />
       </PageHead>
       <p className={styles['dim']}>
-        {said.in(asked.namespace ?? undefined, cluster ?? said.defaultCluster)}{' '}
-        {hasSeveralClusters(scope) ? said.oneCluster : null}
+        {said.in(asked.namespace ?? undefined, clusters)}{' '}
+        {hasSeveralClusters(scope) ? said.each : null}
       </p>
       <form
         className={styles['form']}

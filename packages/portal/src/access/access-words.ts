@@ -9,10 +9,11 @@ export const accessWords = {
   back: 'Back to all',
   in: (namespace: string | undefined, cluster: string): string =>
     namespace === undefined
-      ? `In all namespaces of ${cluster}. Choose one at the top to see what holds in it.`
+      ? `In all namespaces of ${cluster}. Choose a namespace at the top to see what holds in it.`
       : `In ${namespace}, in ${cluster}.`,
-  oneCluster: 'Roles are those of one cluster: choose one at the top.',
+  each: 'A role holds in its own cluster only.',
   defaultCluster: 'the default cluster',
+  allClusters: 'all clusters',
   verb: 'Verb',
   anyVerb: 'Any verb',
   kind: 'Kind',
@@ -22,7 +23,7 @@ export const accessWords = {
   subjectName: 'Name',
   accountHint: 'namespace/name',
   ask: 'Show',
-  columns: { who: 'Who', may: 'May', on: 'On', where: 'Where', why: 'Why' },
+  columns: { who: 'Who', may: 'May', on: 'On', where: 'Where', why: 'Why', cluster: 'Cluster' },
   kinds: { USER: 'User', GROUP: 'Group', SERVICE_ACCOUNT: 'ServiceAccount' },
   everywhere: 'everywhere',
   everything: 'everything',
@@ -31,14 +32,15 @@ export const accessWords = {
   more: (shown: number, total: number): string =>
     `The first ${shown.toLocaleString()} of ${total.toLocaleString()}.`,
   showMore: 'Show more',
+  narrow: 'Choose a verb, a kind or a namespace to see the others.',
+  further: (count: number): string => `${count.toLocaleString()} more`,
   nobody: 'No role grants this to anybody.',
   nobodySeen: 'No role that you may see grants this to anybody.',
   nothing: 'No role grants this.',
   nothingSeen: 'No role that you may see grants this.',
-  incomplete: (kinds: readonly string[]): string =>
-    kinds.length === 0
-      ? 'You see a part of the roles and bindings only, so there may be more.'
-      : `You may not list ${kinds.join(', ')}, so there may be more.`,
+  part: 'You see a part of the roles and bindings only, so there may be more.',
+  refused: (kinds: readonly string[], cluster: string | undefined): string =>
+    `You may not list ${kinds.join(', ')}${cluster === undefined ? '' : ` in ${cluster}`}, so there may be more.`,
   unseen: 'Bindings name roles that you may not see, which may grant it as well:',
   failed: 'Who may do what cannot be shown.',
 } as const

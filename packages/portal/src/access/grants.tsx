@@ -22,18 +22,22 @@ export type Subject = Pick<Grant['subject'], 'kind' | 'namespace' | 'name'>
 
 const firstPage = 50
 const furtherPages = 200
+const mostGrants = 500
+/** Names of a rule that stand in its row at first. */
+const fewNames = 6
 
 /** How long changes are gathered before grants are asked for again. */
 const gatherMs = 500
 
 /** Calls a function soon after objects of RBAC have changed, as far as the user may list them. */
-function useRbacChanges(cluster: string | null | undefined, changed: () => void): void {
+function useRbacChanges({ cluster, clusters }: Asked, changed: () => void): void {
   const { socket } = useGateway()
   const latest = useRef(changed)
   latest.current = changed
+  const where = JSON.stringify({ cluster, clusters })
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined
-    const request = { query: FollowRbacDocument.toString(), variables: { cluster } }
+    const request = { query: FollowRbacDocument.toString(), variables: JSON.parse(where) }
     const leave = socket.subscribe(request, {
       // The first frame, too: something may have changed between the answer and it.
       next() {
@@ -49,7 +53,7 @@ function useRbacChanges(cluster: string | null | undefined, changed: () => void)
       leave()
       clearTimeout(timer)
     }
-  }, [socket, cluster])
+  }, [socket, where])
 }
 
 /** What RBAC grants, a row for each subject, binding and rule. `visit`: shows what one subject may do. */
@@ -65,7 +69,7 @@ export function Grants({
 }) {
   const [first, setFirst] = useState(firstPage)
   const { data, errors, isPending, again } = useAnswer(AccessGrantsDocument, { ...asked, first })
-  useRbacChanges(asked.cluster, again)
+  useRbacChanges(asked, again)
   const answer = data?.accessGrants
   if (answer === null || answer === undefined) {
     if (isPending) return <div aria-busy="true" />
@@ -73,16 +77,18 @@ export function Grants({
   }
   const { nodes, totalCount, notes } = answer
   const isSubject = asked.subject !== undefined && asked.subject !== null
+  const isOver = asked.clusters !== undefined && asked.clusters !== null
+  const { cluster, ...own } = said.columns
   return (
     <div className={styles['grants']}>
-      <Missing answer={answer} />
+      <Missing answer={answer} isOver={isOver} />
       {nodes.length === 0 ? (
         <p>{emptySentence(answer, isSubject)}</p>
       ) : (
         <table className={`${stacked['table']} ${styles['table']}`} aria-label={title}>
           <thead>
             <tr>
-              {Object.values(said.columns).map((column) => (
+              {[...Object.values(own), ...(isOver ? [cluster] : [])].map((column) => (
                 <th key={column} scope="col">
                   {column}
                 </th>
@@ -91,7 +97,7 @@ export function Grants({
           </thead>
           <tbody>
             {nodes.map((grant, at) => (
-              <Row key={at} grant={grant} visit={visit} />
+              <Row key={at} grant={grant} isOver={isOver} visit={visit} />
             ))}
           </tbody>
         </table>
@@ -99,12 +105,14 @@ export function Grants({
       {nodes.length < totalCount ? (
         <p className={styles['dim']}>
           {said.more(nodes.length, totalCount)}{' '}
-          {first >= 500 ? null : (
+          {first >= mostGrants ? (
+            said.narrow
+          ) : (
             <button
               type="button"
               className={controls['quiet']}
               onClick={() => {
-                setFirst(Math.min(500, first + furtherPages))
+                setFirst(Math.min(mostGrants, first + furtherPages))
               }}
             >
               {said.showMore}
@@ -131,10 +139,11 @@ function emptySentence(answer: Answer, isSubject: boolean): string {
 }
 
 /** What the answer lacks, so that nobody takes it for all. */
-function Missing({ answer }: { readonly answer: Answer }) {
+function Missing({ answer, isOver }: { readonly answer: Answer; readonly isOver: boolean }) {
   const { incomplete, unseenRoles } = answer
-  const refused = incomplete.flatMap(({ code, type }) =>
-    code === 'FORBIDDEN' && type !== null ? [`${type}s`] : [],
+  const refused = Map.groupBy(
+    incomplete.filter(({ code, type }) => code === 'FORBIDDEN' && type !== null),
+    ({ cluster }) => cluster,
   )
   const others = gapSentences(
     incomplete.flatMap(({ type, ...gap }) => (gap.code === 'FORBIDDEN' && type ? [] : [gap])),
@@ -142,9 +151,17 @@ function Missing({ answer }: { readonly answer: Answer }) {
   )
   return (
     <div role="status">
-      {refused.length > 0 || answer.visible !== 'ALL' ? (
-        <p className={styles['part']}>{said.incomplete(refused)}</p>
-      ) : null}
+      {refused.size > 0 || answer.visible === 'ALL' ? null : (
+        <p className={styles['part']}>{said.part}</p>
+      )}
+      {Array.from(refused, ([cluster, gaps]) => (
+        <p key={cluster} className={styles['part']}>
+          {said.refused(
+            gaps.map(({ type }) => `${type}s`),
+            isOver ? cluster : undefined,
+          )}
+        </p>
+      ))}
       {others.map((sentence) => (
         <p key={sentence} className={styles['part']}>
           {sentence}
@@ -152,7 +169,8 @@ function Missing({ answer }: { readonly answer: Answer }) {
       ))}
       {unseenRoles.length === 0 ? null : (
         <p className={styles['part']}>
-          {said.unseen} {unseenRoles.map(({ kind, name }) => `${kind} ${name}`).join(', ')}
+          {said.unseen}{' '}
+          {[...new Set(unseenRoles.map(({ kind, name }) => `${kind} ${name}`))].join(', ')}
         </p>
       )}
     </div>
@@ -161,9 +179,11 @@ function Missing({ answer }: { readonly answer: Answer }) {
 
 function Row({
   grant,
+  isOver,
   visit,
 }: {
   readonly grant: Grant
+  readonly isOver: boolean
   readonly visit: ((subject: Subject) => void) | undefined
 }) {
   const { subject, namespace, binding, role, rule } = grant
@@ -200,6 +220,7 @@ function Row({
           {binding.name}
         </PlaceLink>
       </td>
+      {isOver ? <td data-label={columns.cluster}>{grant.cluster}</td> : null}
     </tr>
   )
 }
@@ -215,20 +236,31 @@ export function subjectName({ namespace, name }: Subject): string {
   return namespace === null ? name : `${namespace}/${name}`
 }
 
-/** What a rule is about: resources with their group, or paths. */
+/** What a rule is about: resources with their group, or paths. Many of them are shown on a click. */
 function On({ rule }: { readonly rule: Grant['rule'] }) {
   const { apiGroups, resources, resourceNames, nonResourceURLs } = rule
+  const [isOpen, setOpen] = useState(false)
   const groups = apiGroups.filter((group) => group !== '' && group !== '*')
-  const text = [
-    resources.map(starred).join(', '),
-    nonResourceURLs.join(', '),
-    resourceNames.length === 0 ? '' : said.only(resourceNames.join(', ')),
-  ].filter((part) => part !== '')
+  const lists = [[...resources.map(starred), ...nonResourceURLs], resourceNames, groups]
+  const [things, names, ofGroups] = lists.map((all) =>
+    (isOpen ? all : all.slice(0, fewNames)).join(', '),
+  )
+  const hidden = lists.reduce((sum, { length }) => sum + Math.max(0, length - fewNames), 0)
   return (
-    <span title={text.join(' ')}>
-      {text.join(' ')}{' '}
-      {groups.length === 0 ? null : <span className={styles['dim']}>{groups.join(', ')}</span>}
-    </span>
+    <>
+      {things} {names && said.only(names)} <span className={styles['dim']}>{ofGroups}</span>{' '}
+      {hidden === 0 || isOpen ? null : (
+        <button
+          type="button"
+          className={controls['quiet']}
+          onClick={() => {
+            setOpen(true)
+          }}
+        >
+          {said.further(hidden)}
+        </button>
+      )}
+    </>
   )
 }
 

@@ -16,6 +16,8 @@ export interface Job {
   readonly key: string
   readonly document: ManifestDocument
   readonly cluster: string
+  /** Where its object is or would be, as far as that is known. */
+  readonly namespace: string | undefined
   /** Takes over the fields of other managers. */
   readonly force: boolean
 }
@@ -64,11 +66,13 @@ export class ApplyRun extends WriteRun<Outcome, Progress> {
       documents,
       clusters,
       namespace,
+      isNamespaced,
     }: {
       readonly documents: readonly ManifestDocument[]
       readonly clusters: readonly string[]
       /** Of documents that name none. */
       readonly namespace: string | undefined
+      readonly isNamespaced: (document: ManifestDocument) => boolean
     },
   ) {
     super()
@@ -79,6 +83,7 @@ export class ApplyRun extends WriteRun<Outcome, Progress> {
         key: `${cluster} ${document.number}`,
         document,
         cluster,
+        namespace: document.namespace ?? (isNamespaced(document) ? namespace : undefined),
         force: false,
       })),
     )

@@ -1,3 +1,4 @@
+import { EditorView } from '@codemirror/view'
 import { useBlocker, useSearch } from '@tanstack/react-router'
 import { type DragEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { draftOf, keepDraft } from '../edit/draft.ts'
@@ -24,7 +25,7 @@ import { ManifestReader, maxCharacters, type Reading } from './manifest-text.ts'
 import { OutcomeList } from './outcome-list.tsx'
 import { checkedBySchema } from './schema-check.ts'
 import { TemplateMenu } from './template-menu.tsx'
-import { textFor } from './templates.ts'
+import { isOfTemplates, textFor } from './templates.ts'
 
 /** The page that creates and applies objects from YAML: `/create?kind=deployments.apps`. */
 export function CreatePage() {
@@ -33,7 +34,7 @@ export function CreatePage() {
   const { kinds, byPath, isPending: isAsking } = useKinds()
   const { kind = '' } = useSearch({ from: '/create' })
   const clusters = (data?.gatewayClusters ?? []).filter(({ writable }) => writable)
-  if (isPending || (isAsking && kind !== '')) return <div aria-busy="true" />
+  if (isPending || isAsking) return <div aria-busy="true" />
   if (errors.length > 0) return <Failure errors={errors} isView />
   if (clusters.length === 0) {
     return (
@@ -75,7 +76,7 @@ function Create({
   const gateway = useGateway()
   const { scope } = useScope()
   const { names } = useNamespaces()
-  const [draft] = useState(() => draftOf(draftId)?.text ?? '')
+  const [draft] = useState(() => keptText(begin))
   const [text, setText] = useState(() => withBegin(draft, begin))
   const [clusters, setClusters] = useState(() => firstClusters(all, scope))
   const [namespace, setNamespace] = useState(() =>
@@ -86,7 +87,10 @@ function Create({
   const [progress, setProgress] = useState<Progress>()
   const [refusal, setRefusal] = useState<string>()
   const [isOver, setOver] = useState(false)
+  /** The text that was cleared last. */
+  const [cleared, setCleared] = useState('')
   const run = useRef<ApplyRun>(undefined)
+  const asking = useRef<AbortController>(undefined)
   const place = useRef<HTMLDivElement>(null)
   const panel = useRef<HTMLElement>(null)
   const editor = useRef<TextEditor>(undefined)
@@ -100,9 +104,23 @@ function Create({
     if (place.current === null) return
     editor.current = new TextEditor(place.current, text, {
       label: say.label,
-      changed: setText,
+      changed(next) {
+        // What was reviewed is not applied to another text, not even in the moment before the page is drawn.
+        leave()
+        setText(next)
+      },
       submit: () => submit.current(),
-      further: completions(fields, () => where.current),
+      further: [
+        completions(fields, () => where.current),
+        EditorView.domEventHandlers({
+          paste({ clipboardData }) {
+            const pasted = clipboardData?.getData('text/plain') ?? ''
+            if (!isManifest(pasted) || !isOfTemplates(editor.current?.text ?? '')) return false
+            add(pasted)
+            return true
+          },
+        }),
+      ],
     })
     editor.current.view.focus()
     return () => editor.current?.view.destroy()
@@ -110,6 +128,7 @@ function Create({
     // oxlint-disable-next-line react/exhaustive-deps
   }, [])
   const leave = (): void => {
+    asking.current?.abort()
     const left = run.current
     run.current = undefined
     left?.stop()
@@ -157,7 +176,9 @@ function Create({
     leave()
     // The page may ask for a sign-in before the text has rested.
     keepText(text)
-    const read = await reader.read(text, new AbortController().signal)
+    asking.current = new AbortController()
+    // The text may become another one while it is read.
+    const read = await reader.read(text, asking.current.signal)
     if (read === undefined) return
     setReading(read)
     const { documents, problems } = read
@@ -171,6 +192,11 @@ function Create({
       documents,
       clusters,
       namespace: namespace.trim() === '' ? undefined : namespace.trim(),
+      isNamespaced: (document) =>
+        kinds.some(
+          ({ apiVersion, kind, namespaced }) =>
+            namespaced && kind === document.kind && apiVersion === document.apiVersion,
+        ),
     })
     run.current = next
     next.subscribe(() => {
@@ -200,7 +226,8 @@ function Create({
     if (isDone) keepDraft(draftId, undefined)
   }, [progress])
 
-  const add = (more: string): void => editor.current?.append(more)
+  /** Adds a text, or puts it in the place of templates that are as they were. */
+  const add = (more: string): void => editor.current?.add(more, isOfTemplates(editor.current.text))
   const addFiles = async (files: Iterable<File>): Promise<void> => {
     for (const file of files) {
       if (file.size > maxCharacters) setRefusal(say.notRead(file.name))
@@ -271,7 +298,7 @@ function Create({
             </datalist>
           </label>
           <TemplateMenu
-            choose={(template) => add(template.text)}
+            choose={(template) => editor.current?.add(template.text, false)}
             next={() => editor.current?.view.contentDOM ?? null}
           />
           <label className={`${controls['button']} ${styles['file']}`}>
@@ -291,7 +318,7 @@ function Create({
             className={controls['button']}
             disabled={text === '' || isBusy}
             onClick={() => {
-              if (progress?.stage !== 'over' && !confirm(say.discard)) return
+              setCleared(text)
               editor.current?.replace('')
               editor.current?.view.focus()
             }}
@@ -308,7 +335,26 @@ function Create({
             {say.review}
           </button>
         </div>
-        <p className={styles['hint']}>{draft === '' ? say.hint : `${say.kept} ${say.hint}`}</p>
+        <p className={styles['hint']} role="status">
+          {cleared === '' || text !== '' ? (
+            cleared === '' && draft !== '' && `${say.kept} `
+          ) : (
+            <>
+              {say.cleared}{' '}
+              <button
+                type="button"
+                className={styles['line']}
+                onClick={() => {
+                  editor.current?.replace(cleared)
+                  editor.current?.view.focus()
+                }}
+              >
+                {say.bringBack}
+              </button>{' '}
+            </>
+          )}
+          {say.hint}
+        </p>
       </header>
       <div
         ref={place}
@@ -319,7 +365,7 @@ function Create({
       {problems.length + checks.length === 0 &&
       progress === undefined &&
       refusal === undefined ? null : (
-        <section ref={panel} tabIndex={-1} className={styles['panel']} aria-label={say.reviewed}>
+        <section ref={panel} tabIndex={-1} className={styles['panel']} aria-label={say.outcome}>
           {refusal === undefined ? null : <p role="alert">{refusal}</p>}
           {progress !== undefined || problems.length + checks.length === 0 ? null : (
             <>
@@ -355,6 +401,17 @@ function Create({
 function keepText(text: string): void {
   const isKept = text.trim() !== '' && !/^\s*["']?kind["']?:\s*["']?Secret\b/m.test(text)
   keepDraft(draftId, isKept ? { base: {}, text } : undefined)
+}
+
+/** The draft, unless it is nothing but templates, and another one is asked for. */
+function keptText(begin: string): string {
+  const { text = '' } = draftOf(draftId) ?? {}
+  return begin !== '' && isOfTemplates(text) ? '' : text
+}
+
+/** Whether a text has objects, and is not a word or a line for one. */
+function isManifest(text: string): boolean {
+  return /^[\s{"']*apiVersion["']?\s*:/m.test(text) && /^[\s{"']*kind["']?\s*:/m.test(text)
 }
 
 /** A draft that is kept stays, with what is asked for after it. */

@@ -22,13 +22,22 @@ export const createWords = {
   noCluster: (text: string): string => `No cluster has “${text}” in its name.`,
   someClusters: (count: number): string => counted(count, 'cluster', 'clusters'),
   clear: 'Clear',
-  discard: 'Discard the text?',
+  cleared: 'The text is cleared.',
+  bringBack: 'Bring it back',
   kept: 'This is your text from before. It is kept in this tab until it is applied or cleared.',
   counted: (count: number): string => documents(count),
   review: 'Review',
   trying: (done: number, all: number): string =>
     `The API server tries ${documents(all)} without storing anything: ${done.toLocaleString('en')} done…`,
-  reviewed: 'What would happen',
+  outcome: 'Outcome',
+  reviewed: (where: string): string => `What would happen in ${where}`,
+  applying: (where: string): string => `What happens in ${where}`,
+  over: (where: string): string => `What happened in ${where}`,
+  /** Clusters, and the namespace if all objects are in one. */
+  where: (clusters: readonly string[], namespace: string | undefined): string =>
+    `${clusters.length > 2 ? counted(clusters.length, 'cluster', 'clusters') : clusters.join(' and ')}${
+      namespace === undefined ? '' : `, namespace ${namespace}`
+    }`,
   checks: 'What the text says',
   checksNext: 'By the schema of the kinds. The API server has the last word: review all the same.',
   line: (line: number): string => `Line ${line.toLocaleString('en')}`,
@@ -89,8 +98,10 @@ export const createWords = {
       `of ${count.toLocaleString('en')} it is not known: there was no answer`,
     left: (count: number): string => `${count.toLocaleString('en')} not begun`,
   },
-  apply: (count: number): string => `Apply ${documents(count)}`,
-  applyRest: (count: number): string => `Apply the other ${count.toLocaleString('en')}`,
+  apply: (verb: 'Create' | 'Change' | 'Apply', count: number, where: string): string =>
+    `${verb} ${counted(count, 'object', 'objects')} in ${where}`,
+  applyRest: (count: number, where: string): string =>
+    `Apply the other ${count.toLocaleString('en')} in ${where}`,
   progress: 'Progress',
   stop: 'Stop',
   leave: 'Documents are being applied. Leave all the same? Those that wait are not begun.',

@@ -32,12 +32,13 @@ export function OutcomeList({
     stage === 'over'
       ? at === 'failed' || at === 'left' || (at === 'unknown' && job.document.isNamed)
       : at === 'tried' || at === 'later',
-  ).length
+  )
+  const title = titles[stage](whereOf(jobs))
   const done = all.filter(({ outcome: { at } }) => !pending.has(at)).length
   const isUnknown = all.some(({ outcome }) => outcome.at === 'unknown')
   return (
     <>
-      <h2>{say.reviewed}</h2>
+      <h2>{title}</h2>
       <p role="status">
         {stage === 'trying'
           ? say.trying(done, all.length)
@@ -46,7 +47,7 @@ export function OutcomeList({
       {stage === 'applying' ? (
         <progress aria-label={say.progress} max={all.length} value={done} />
       ) : null}
-      <ul className={styles['outcomes']} aria-label={say.reviewed}>
+      <ul className={styles['outcomes']} aria-label={title}>
         {all.map(({ job, outcome }) => (
           <OutcomeLine
             key={job.key}
@@ -67,15 +68,15 @@ export function OutcomeList({
           </button>
         ) : stage === 'trying' ? null : (
           <>
-            {stage === 'over' && meant === 0 ? null : (
+            {stage === 'over' && meant.length === 0 ? null : (
               <button
                 type="button"
                 className={controls['button']}
                 data-kind="main"
-                disabled={meant === 0}
+                disabled={meant.length === 0}
                 onClick={apply}
               >
-                {stage === 'over' ? say.applyRest(meant) : say.apply(meant)}
+                {labelOf(stage, meant)}
               </button>
             )}
             <button type="button" className={controls['button']} onClick={back}>
@@ -86,6 +87,39 @@ export function OutcomeList({
       </div>
     </>
   )
+}
+
+interface Line {
+  readonly job: Job
+  readonly outcome: Outcome
+}
+
+const titles = {
+  trying: say.reviewed,
+  reviewed: say.reviewed,
+  applying: say.applying,
+  over: say.over,
+} as const
+
+/** Where the objects of some jobs are. */
+function whereOf(jobs: readonly Job[]): string {
+  const [namespace, ...others] = new Set(jobs.map((job) => job.namespace))
+  const clusters = [...new Set(jobs.map(({ cluster }) => cluster))]
+  return say.where(clusters, others.length === 0 ? namespace : undefined)
+}
+
+/** What the button does, and where. */
+function labelOf(stage: Progress['stage'], meant: readonly Line[]): string {
+  const where = whereOf(meant.map(({ job }) => job))
+  if (stage === 'over') return say.applyRest(meant.length, where)
+  const all = (is: (outcome: Outcome) => boolean): boolean =>
+    meant.every(({ outcome }) => is(outcome))
+  const verb = all((one) => one.at === 'later' || (one.at === 'tried' && isNew(one.written)))
+    ? 'Create'
+    : all((one) => one.at === 'tried' && isChange(one.written))
+      ? 'Change'
+      : 'Apply'
+  return say.apply(verb, meant.length, where)
 }
 
 const waiting: Outcome = { at: 'waiting' }
@@ -106,8 +140,8 @@ function OutcomeLine({
   readonly tryAgain: (key: string, force: boolean) => void
   readonly goTo: (line: number) => void
 }) {
-  const { key, document, cluster, force } = job
-  const { kind, namespace, name } = document
+  const { key, document, cluster, namespace, force } = job
+  const { kind, name } = document
   const errors = 'errors' in outcome ? outcome.errors : undefined
   const written = 'written' in outcome ? outcome.written : undefined
   const lines = errors === undefined ? [document.line] : linesOf(document, errors)
@@ -155,6 +189,10 @@ function OutcomeLine({
   )
 }
 
+function isChange(written: Written): boolean {
+  return !isNew(written) && written.changes.length > 0
+}
+
 function isNew({ changes }: Written): boolean {
   return changes.some(({ path }) => path === '/metadata/name')
 }
@@ -194,7 +232,7 @@ function summaryOf(outcomes: readonly Outcome[]): string {
       ]
     : [
         [tried(isNew), of.created],
-        [tried((written) => !isNew(written) && written.changes.length > 0), of.changed],
+        [tried(isChange), of.changed],
         [tried(({ changes }) => changes.length === 0), of.same],
         [at('later'), of.later],
         [at('refused'), of.refused],

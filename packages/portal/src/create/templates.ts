@@ -210,6 +210,19 @@ subjects:
   ),
 ]
 
+/** Whether a text is nothing but templates, as they are. */
+export function isOfTemplates(text: string): boolean {
+  return text
+    .split(/^---$/m)
+    .map((part) => part.trim())
+    .every(
+      (part) =>
+        part === '' ||
+        templates.some((one) => one.text.trim() === part) ||
+        /^apiVersion: \S+\nkind: \S+\nmetadata:\n {2}name:$/.test(part),
+    )
+}
+
 /** The text for a kind; without a template, what every object has. */
 export function textFor(
   path: string,

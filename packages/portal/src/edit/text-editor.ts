@@ -79,10 +79,14 @@ export class TextEditor {
     this.view.focus()
   }
 
-  /** Adds a document at the end, and puts the cursor there. */
-  append(text: string): void {
+  get text(): string {
+    return this.view.state.doc.toString()
+  }
+
+  /** Adds a document at the end, or in the place of the text, and puts the cursor there. Undoing takes it away. */
+  add(text: string, replaces: boolean): void {
     const { doc } = this.view.state
-    const before = doc.toString().trimEnd()
+    const before = replaces ? '' : doc.toString().trimEnd()
     const insert = before === '' ? text : `${before}\n---\n${text}`
     this.view.dispatch({
       changes: { from: 0, to: doc.length, insert },
