@@ -43,7 +43,7 @@ describe.each(['file', 'postgres'])(
       )
       await world.add('s', 'x', 'shop')
       await world.add('far', 'x', 'elsewhere')
-      await expect.poll(() => names()).toEqual(['a', 'b', 'c', 's'])
+      await world.stand(4)
     })
     afterEach(() => world[Symbol.asyncDispose]())
 
@@ -198,6 +198,26 @@ describe.each(['file', 'postgres'])(
       await world.again(() => world.add('u', 'x', 'shop'))
       expect(await names()).toEqual(['a', 'b', 'c', 'd', 'e', 's', 'u'])
       expect(lists()).toEqual({ shop: 1 })
+    })
+
+    it('has no namespace that is left out by name, and lists those that are not any more', async () => {
+      const without = { cache: { excludeNamespaces: ['shop'] } }
+      const all = { cache: {} }
+      const seen: (readonly string[])[] = []
+      for (const options of [all, without, without, all]) {
+        // oxlint-disable-next-line no-await-in-loop -- one restart after the other
+        await world.again(async () => {}, options)
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        seen.push([...(await names()), String(lists()['all'] ?? 0)])
+      }
+      const left = ['a', 'b', 'c', 'far']
+      const every = [...left, 's']
+      expect(seen).toEqual([
+        [...every, '1'],
+        [...left, '1'],
+        [...left, '0'],
+        [...every, '1'],
+      ])
     })
 
     it('takes nothing from the archive where the cluster was restored from a backup', async () => {
