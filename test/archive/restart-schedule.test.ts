@@ -29,77 +29,74 @@ describe.each([
   })
   afterEach(() => world[Symbol.asyncDispose]())
 
-  it.each([1, 2, 3, 8])(
-    'see no reset, and fold right under writes (seed %i)',
-    async (seed) => {
-      const random = seededRandom(seed)
-      const chosen = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
-      const there = new Map([
-        ['a', 'x'],
-        ['b', 'x'],
-        ['c', 'x'],
-      ])
-      let made = 0
-      const placeOf = (name: string): string => (/[13579]$/.test(name) ? 'shop' : 'default')
-      const write = async (): Promise<void> => {
-        const name = chosen([...there.keys(), 'new'])
-        const act = chosen(['label', 'label', 'remove', 'add'])
-        if (name === 'new' || act === 'add') {
-          const added = `pod-${(made += 1)}`
-          const tier = chosen(['x', 'y'])
-          await world.add(added, tier, placeOf(added))
-          there.set(added, tier)
-        } else if (act === 'label') {
-          const tier = chosen(['x', 'y'])
-          await world.label(name, tier, placeOf(name))
-          there.set(name, tier)
-        } else {
-          await world.remove(name, placeOf(name))
-          there.delete(name)
-        }
+  it.each([1, 2, 3, 8])('see no reset, and fold right under writes (seed %i)', async (seed) => {
+    const random = seededRandom(seed)
+    const chosen = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
+    const there = new Map([
+      ['a', 'x'],
+      ['b', 'x'],
+      ['c', 'x'],
+    ])
+    let made = 0
+    const placeOf = (name: string): string => (/[13579]$/.test(name) ? 'shop' : 'default')
+    const write = async (): Promise<void> => {
+      const name = chosen([...there.keys(), 'new'])
+      const act = chosen(['label', 'label', 'remove', 'add'])
+      if (name === 'new' || act === 'add') {
+        const added = `pod-${(made += 1)}`
+        const tier = chosen(['x', 'y'])
+        await world.add(added, tier, placeOf(added))
+        there.set(added, tier)
+      } else if (act === 'label') {
+        const tier = chosen(['x', 'y'])
+        await world.label(name, tier, placeOf(name))
+        there.set(name, tier)
+      } else {
+        await world.remove(name, placeOf(name))
+        there.delete(name)
       }
-      const writes = async (count: number): Promise<void> => {
-        for (let at = 0; at < count; at += 1) {
-          // oxlint-disable-next-line no-await-in-loop -- in order
-          await write()
-        }
+    }
+    const writes = async (count: number): Promise<void> => {
+      for (let at = 0; at < count; at += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- in order
+        await write()
       }
-      const matching = (): string =>
-        [...there]
-          .flatMap(([name, tier]) => (tier === 'x' ? [name] : []))
-          .toSorted(ascending)
-          .join()
-      const names = ({ held }: Pick<Resumed, 'held'>): string =>
-        Array.from(held().values(), ({ metadata }) => String(metadata.name))
-          .toSorted(ascending)
-          .join()
-      let stood: HeldBehind = await world.stand(3)
-      expect(await world.names()).toHaveLength(3)
-      for (let at = 0; at < restarts; at += 1) {
-        // Some of it is seen live, some only by the gateway, and some by nobody.
-        const live = world.follow(stood)
-        // oxlint-disable-next-line no-await-in-loop -- one restart after the other
-        await writes(Math.floor(random() * 6))
-        const wanted = matching()
-        // oxlint-disable-next-line no-await-in-loop -- as above
-        await live.until(() => names(live) === wanted)
-        live.leave()
-        expect(live.seen.map(({ frame }) => frame.reset)).not.toContain(true)
-        stood = live.seen.at(-1) ?? stood
-        // oxlint-disable-next-line no-await-in-loop -- as above
-        await writes(Math.floor(random() * 4))
-        // oxlint-disable-next-line no-await-in-loop -- as above
-        await world.again(() => writes(Math.floor(random() * 6)))
-      }
+    }
+    const matching = (): string =>
+      [...there]
+        .flatMap(([name, tier]) => (tier === 'x' ? [name] : []))
+        .toSorted(ascending)
+        .join()
+    const names = ({ held }: Pick<Resumed, 'held'>): string =>
+      Array.from(held().values(), ({ metadata }) => String(metadata.name))
+        .toSorted(ascending)
+        .join()
+    let stood: HeldBehind = await world.stand(3)
+    expect(await world.names()).toHaveLength(3)
+    for (let at = 0; at < restarts; at += 1) {
+      // Some of it is seen live, some only by the gateway, and some by nobody.
       const live = world.follow(stood)
-      await live.until(() => names(live) === matching())
-      expect(live.seen.map(({ frame }) => frame.reset)).not.toContain(true)
-      const shown = await world.names()
-      expect(shown.toSorted(ascending)).toEqual([...there.keys()].toSorted(ascending))
-      for (const path of ['/api/v1/pods', podsIn('default'), podsIn('shop')]) {
-        expect(listsOf(world.proxy, path)).toEqual([])
-      }
+      // oxlint-disable-next-line no-await-in-loop -- one restart after the other
+      await writes(Math.floor(random() * 6))
+      const wanted = matching()
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await live.until(() => names(live) === wanted)
       live.leave()
-    },
-  )
+      expect(live.seen.map(({ frame }) => frame.reset)).not.toContain(true)
+      stood = live.seen.at(-1) ?? stood
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await writes(Math.floor(random() * 4))
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await world.again(() => writes(Math.floor(random() * 6)))
+    }
+    const live = world.follow(stood)
+    await live.until(() => names(live) === matching())
+    expect(live.seen.map(({ frame }) => frame.reset)).not.toContain(true)
+    const shown = await world.names()
+    expect(shown.toSorted(ascending)).toEqual([...there.keys()].toSorted(ascending))
+    for (const path of ['/api/v1/pods', podsIn('default'), podsIn('shop')]) {
+      expect(listsOf(world.proxy, path)).toEqual([])
+    }
+    live.leave()
+  })
 })
