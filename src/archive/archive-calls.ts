@@ -36,6 +36,8 @@ export interface KindState {
   readonly id: number
   /** The resource version that the rows show, if they can serve as a list: absent before the first whole list. */
   readonly position: string | undefined
+  /** The resource versions of the namespaces, if each is watched by itself; `position` is then that of a store of them. */
+  readonly namespaces: Readonly<Record<string, string>> | undefined
   /** The incarnation of the cluster (`Incarnation.text`) whose resource version it is. */
   readonly incarnation: string
   /** When the position was last written, in milliseconds since the epoch. */
@@ -69,6 +71,13 @@ export interface ArchiveBatch {
   readonly list?: { readonly number: number; readonly isLast: boolean }
   /** The resource version after the batch. Absent: between two parts. */
   readonly position?: string
+  /**
+   * Where each namespace is watched by itself: the resource versions that namespaces have reached since the batch before, and
+   * `null` for those whose objects are not whole, or not kept any more. With the last part of a list, those of all.
+   */
+  readonly namespaces?: Readonly<Record<string, string | null>>
+  /** In that case: the position of the store after each record. */
+  readonly positions?: readonly string[]
   /** `namespace/name`, or `name`, by record. */
   readonly keys: readonly string[]
   readonly uids: readonly string[]
@@ -83,10 +92,19 @@ export interface ArchiveBatch {
   readonly bytes: Uint8Array
 }
 
+/** What the archive had of the changes of a kind when its objects were read. */
+export interface BaseMark {
+  readonly lastChange: number
+  /** Since which position there was a row of each change. */
+  readonly sincePosition: string | null
+}
+
 /** Some objects of a kind, for a store: the texts, one after the other. All chunks are of one moment. */
 export interface ObjectChunk {
-  /** `undefined`: the objects are of no position. */
+  /** `undefined`: the objects are of no position. This, and what follows, is said with the first chunk. */
   readonly position: string | undefined
+  readonly namespaces: KindState['namespaces']
+  readonly mark: BaseMark
   readonly incarnation: string
   readonly ends: Uint32Array
   readonly bytes: Uint8Array
@@ -98,6 +116,8 @@ export interface ResumedChange {
   readonly key: string
   readonly uid: string
   readonly resourceVersion: string
+  /** The position of the store after it, where each namespace is watched by itself. */
+  readonly position?: string
   /** JSON; of an addition absent. */
   readonly before: string | undefined
   /** JSON; of a removal the last state. */
@@ -357,12 +377,14 @@ export interface ArchiveCalls extends PublishedCalls, SharingCalls {
   objects(kind: number): AsyncIterable<ObjectChunk>
   /**
    * The changes of a kind after a resource version, oldest first; `undefined` if the archive does not know them all, or they
-   * are more than `limit`.
+   * are more than `limit`. A position of a store of several namespaces is one of the store before `base`,
+   * and not after that; the changes are those until then.
    */
   changesSince(
     kind: number,
     resourceVersion: string,
     limit: number,
+    base?: BaseMark,
   ): Promise<readonly ResumedChange[] | undefined>
   /** The kinds of all clusters that the archive has something of, also those that are kept no more. */
   kinds(): Promise<readonly KeptKind[]>

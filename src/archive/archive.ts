@@ -15,6 +15,7 @@ import type {
   ArchivedKind,
   ArchiveReads,
   ArchiveState,
+  BaseMark,
   ChangesPage,
   ChangesQuestion,
   ClusterTaking,
@@ -169,8 +170,9 @@ class WorkerArchive implements Archive {
     kind: number,
     resourceVersion: string,
     limit: number,
+    base?: BaseMark,
   ): Promise<readonly ResumedChange[] | undefined> {
-    return this.#ask('changesSince', [kind, resourceVersion, limit])
+    return this.#ask('changesSince', [kind, resourceVersion, limit, base])
   }
 
   kinds(): Promise<readonly KeptKind[]> {

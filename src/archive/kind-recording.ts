@@ -10,6 +10,10 @@
  *
  * A change is late, and says when the state before was last known, if the watch was away for more than a second before, or
  * the process was. Changes are late until the server has sent what it had when the watch began.
+ *
+ * Where each namespace is watched by itself, a batch says what each has reached. While the list of one is applied, the archive
+ * has no position of it, and after a restart lists that one. The positions of such a store mean nothing to another store but
+ * the one that begins with its rows: that one, and no other, may ask for changes since them.
  */
 
 import type { ArchivedPlace, ArchivedResource, ArchivedStep } from '../cache/archived-resource.ts'
@@ -18,7 +22,7 @@ import {
   type HeldObject,
   type ObjectCodec,
 } from '../informer/codec/object-codec.ts'
-import type { InformerObserver } from '../informer/informer-observer.ts'
+import type { InformerObserver, NamespaceStep } from '../informer/informer-observer.ts'
 import type { ArchivedBase } from '../informer/reflector/archived-base.ts'
 import type { SharedInformer } from '../informer/shared-informer.ts'
 import type { Change } from '../informer/store/change.ts'
@@ -27,6 +31,8 @@ import type { KubernetesObject } from '../kubernetes/object.ts'
 import {
   compareResourceVersions,
   isBefore,
+  latestOf,
+  latestResourceVersion,
   readJointPosition,
   resourceVersion,
   type ResourceVersion,
@@ -38,6 +44,7 @@ import {
   type ArchiveBatch,
   type ArchiveCalls,
   type ArchivedKind,
+  type BaseMark,
   type KindState,
   type ObjectChunk,
 } from './archive-calls.ts'
@@ -98,7 +105,7 @@ export class KindRecording implements ArchivedResource {
   #running: Promise<void> = Promise.resolve()
   #mode: 'behind' | 'listing' | 'current' = 'behind'
   /** The position of the rows that the store begins with. */
-  #basePosition: string | undefined
+  #base: { readonly position: ResourceVersion; readonly mark: BaseMark } | undefined
   #open: WaitingBatch | undefined
   #timer: NodeJS.Timeout | undefined
   /** Another process has written up to here since the store began with the archive's rows. */
@@ -135,7 +142,7 @@ export class KindRecording implements ArchivedResource {
     return this.#kind.cluster
   }
 
-  async base(signal: AbortSignal): Promise<ArchivedBase | undefined> {
+  async base(signal: AbortSignal, byNamespaces: boolean): Promise<ArchivedBase | undefined> {
     const { calls, wentBack } = this.#options
     const isOther = await wentBack()
     const state = await this.#stateWithin(openDeadlineMs)
@@ -145,6 +152,7 @@ export class KindRecording implements ArchivedResource {
     const known = await this.#own(state)
     signal.throwIfAborted()
     if (known === undefined) return undefined
+    if ((known.namespaces !== undefined) !== byNamespaces) return undefined
     const chunks = calls.objects(state.id)[Symbol.asyncIterator]()
     const first = await chunks.next().then(
       ({ value }: IteratorResult<ObjectChunk, undefined>) => value,
@@ -158,17 +166,22 @@ export class KindRecording implements ArchivedResource {
       signal.throwIfAborted()
       return undefined
     }
-    const { position, reached } = own
-    this.#basePosition = position
+    const { position, reached, namespaces } = own
+    this.#base = { position, mark: first.mark }
     this.#lateSinceMs = state.writtenMs
-    return { resourceVersion: position, reached, objects: begunWith(first, chunks) }
+    return { resourceVersion: position, namespaces, reached, objects: begunWith(first, chunks) }
+  }
+
+  async isByNamespaces(): Promise<boolean> {
+    const state = await this.#stateWithin(openDeadlineMs)
+    return state?.position !== undefined && readJointPosition(state.position) !== undefined
   }
 
   /** Whether the archive's position is one that the API server has not reached. */
   async isAhead(): Promise<boolean> {
     const state = await this.#stateWithin(openDeadlineMs)
-    const { position, reached } = (state && (await this.#own(state))) ?? {}
-    return position !== undefined && reached !== undefined && isBefore(reached, position)
+    const { latest, reached } = (state && (await this.#own(state))) ?? {}
+    return latest !== undefined && reached !== undefined && isBefore(reached, latest)
   }
 
   /** The cluster has another incarnation, whose objects the informer has from the beginning. */
@@ -181,17 +194,26 @@ export class KindRecording implements ArchivedResource {
    * known and comes before or after the position.
    */
   async #own(
-    at: Pick<KindState, 'position' | 'incarnation'>,
-  ): Promise<(Pick<ArchivedBase, 'reached'> & { readonly position: ResourceVersion }) | undefined> {
+    at: Pick<KindState, 'position' | 'namespaces' | 'incarnation'>,
+  ): Promise<OwnPosition | undefined> {
     const { place } = this.#options
     const incarnation = place.incarnation()
     if (at.position === undefined || incarnation === '') return undefined
     if (at.incarnation !== incarnation) return undefined
     const position = resourceVersion(at.position)
-    if (readJointPosition(position) !== undefined) return undefined
-    const reached = await place.reached(position)
-    const isOrdered = reached && compareResourceVersions(reached, position) !== undefined
-    return { position, reached: isOrdered === true ? reached : undefined }
+    const isJoint = readJointPosition(position) !== undefined
+    const versions = isJoint ? Object.entries(at.namespaces ?? {}) : [['', position] as const]
+    const namespaces = new Map(versions.map(([name, one]) => [name, resourceVersion(one)]))
+    if (namespaces.size === 0) return undefined
+    const latest = latestOf(namespaces.values()) ?? latestResourceVersion
+    const reached = await place.reached(latest)
+    const isOrdered = reached && compareResourceVersions(reached, latest) !== undefined
+    return {
+      position,
+      latest,
+      namespaces: isJoint ? namespaces : undefined,
+      reached: isOrdered === true ? reached : undefined,
+    }
   }
 
   /**
@@ -229,8 +251,11 @@ export class KindRecording implements ArchivedResource {
       this.#idle ??= Promise.withResolvers()
       await withDeadline('writing', this.#idle.promise, settleDeadlineMs)
     }
-    const isCurrent = this.#mode === 'current'
-    return isCurrent ? await this.#options.calls.changesSince(state.id, position, limit) : undefined
+    if (this.#stateNow !== 'current') return undefined
+    const isJoint = readJointPosition(position) !== undefined
+    const base = isJoint ? this.#base?.mark : undefined
+    if (isJoint && base === undefined) return undefined
+    return await this.#options.calls.changesSince(state.id, position, limit, base)
   }
 
   /** The kind has another form from now on: it is compared anew. */
@@ -264,7 +289,7 @@ export class KindRecording implements ArchivedResource {
 
   #observer(): InformerObserver {
     return {
-      advanced: (position, changes, isList) => this.#advanced(position, changes, isList),
+      advanced: (position, changes, isList, at) => this.#advanced(position, changes, isList, at),
       failed: (failure) => {
         const contactMs = this.#informer?.lastContactMs
         if (contactMs === undefined || (failure !== 'watch' && failure !== 'list')) return
@@ -285,8 +310,13 @@ export class KindRecording implements ArchivedResource {
     }
   }
 
-  #advanced(position: ResourceVersion, changes: readonly Change[], isList: boolean): void {
-    if (isList && changes.length === 0 && this.#basePosition === position) {
+  #advanced(
+    position: ResourceVersion,
+    changes: readonly Change[],
+    isList: boolean,
+    at: NamespaceStep | undefined,
+  ): void {
+    if (isList && changes.length === 0 && this.#base?.position === position) {
       this.#mode = 'current'
       return
     }
@@ -296,9 +326,15 @@ export class KindRecording implements ArchivedResource {
       return
     }
     const nowMs = Date.now()
+    const isOfMany = at !== undefined && this.#lateUntil === Infinity
+    // Each of several watches has sent what it had.
+    if (isOfMany && this.#informer?.hasSynced() === true) this.#lateUntil = 0
     const isLate = performance.now() < this.#lateUntil
-    const afterMs = (isLate ? this.#lateSinceMs : undefined) ?? (isList ? this.#awayMs : undefined)
-    if (!isLate || isList || changes.length === 0) this.#lateSinceMs = undefined
+    const isListed = isList || at?.isListing === true
+    const afterMs =
+      (isLate ? this.#lateSinceMs : undefined) ?? (isListed ? this.#awayMs : undefined)
+    const isOver = !isOfMany && (isList || changes.length === 0)
+    if (!isLate || isOver) this.#lateSinceMs = undefined
     if (isList) this.#awayMs = undefined
     if (changes.length > maxRecords) {
       // One step is one batch, or a list.
@@ -306,8 +342,8 @@ export class KindRecording implements ArchivedResource {
       this.#wakeUp()
       return
     }
-    if (isList && afterMs !== undefined) this.#noteGap(afterMs, nowMs)
-    this.#gather(position, changes, nowMs, afterMs)
+    if (isList && afterMs !== undefined && at?.isFirst !== true) this.#noteGap(afterMs, nowMs)
+    this.#gather(position, changes, nowMs, afterMs, at)
   }
 
   #gather(
@@ -315,6 +351,7 @@ export class KindRecording implements ArchivedResource {
     changes: readonly Change[],
     nowMs: number,
     afterMs: number | undefined,
+    at?: NamespaceStep,
   ): void {
     const to = this.#writtenTo
     if (to !== undefined) {
@@ -338,7 +375,10 @@ export class KindRecording implements ArchivedResource {
       const text = change.takeText()
       // The archive has the last state of what a list lacks.
       const state = change.type === 'DELETED' && !change.finalStateKnown ? undefined : change.held
-      batch.add(change.type, change.key, change.uid, text ?? state)
+      batch.add(change.type, change.key, change.uid, text ?? state, position)
+    }
+    if (at !== undefined && at.namespace !== '') {
+      batch.reached.set(at.namespace, at.isListing === true ? undefined : at.resourceVersion)
     }
     if (changes.length > 0) batch.timeMs = nowMs
     batch.position = position
@@ -486,6 +526,8 @@ export class KindRecording implements ArchivedResource {
       if (last.isFull) parts.push((last = begin()))
       last.add('ADDED', store.keyOf(id), store.uidOf(id), store.held(id))
     }
+    for (const [namespace, reached] of informer.positions ?? [])
+      last.reached.set(namespace, reached)
     this.#mode = 'listing'
     this.#writtenTo = undefined
     this.#lateSinceMs = undefined
@@ -515,7 +557,8 @@ export class KindRecording implements ArchivedResource {
     if (place.incarnation() !== incarnation || !place.isVerified()) {
       throw new Error('the cluster may be another one')
     }
-    const { timeMs, afterMs, position, keys, uids, types } = batch
+    const { timeMs, afterMs, position, positions, reached, keys, uids, types } = batch
+    const namespaces = Object.fromEntries(Array.from(reached, ([name, at]) => [name, at ?? null]))
     await calls.write({
       kind: id,
       incarnation,
@@ -523,6 +566,8 @@ export class KindRecording implements ArchivedResource {
       ...(afterMs === undefined ? {} : { afterMs }),
       ...(list === undefined ? {} : { list }),
       ...(list?.isLast === false ? {} : { position }),
+      ...(reached.size === 0 ? {} : { namespaces }),
+      ...(readJointPosition(position) === undefined ? {} : { positions }),
       keys,
       uids,
       types: Uint8Array.from(types),
@@ -619,6 +664,12 @@ export class KindRecording implements ArchivedResource {
     first.promise.catch(() => {})
     return { known: first.promise, held }
   }
+}
+
+/** A position of the archive in this incarnation of the cluster. `latest`: the last version of the server in it. */
+interface OwnPosition extends Pick<ArchivedBase, 'reached' | 'namespaces'> {
+  readonly position: ResourceVersion
+  readonly latest: ResourceVersion
 }
 
 async function* begunWith<T>(first: T, others: AsyncIterator<T>): AsyncGenerator<T, void> {

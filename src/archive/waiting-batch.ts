@@ -26,7 +26,11 @@ export class WaitingBatch {
   readonly beginsMs: number
   readonly afterMs: number | undefined
   position: ResourceVersion
+  /** In a store of several namespaces: what each has reached; `undefined`: its objects are not whole, or it is not covered. */
+  readonly reached: Map<string, ResourceVersion | undefined> = new Map()
   readonly keys: string[] = []
+  /** The position after each record. */
+  readonly positions: ResourceVersion[] = []
   readonly uids: string[] = []
   readonly types: number[] = []
   /** The text of an event, or a row; `undefined`: no text. */
@@ -49,8 +53,10 @@ export class WaitingBatch {
     key: string,
     uid: string,
     state: Uint8Array | HeldObject | undefined,
+    position: ResourceVersion = this.position,
   ): void {
     this.#put(places[type], key, uid, state)
+    this.positions.push(position)
   }
 
   /** The batch with the records of some states. */

@@ -126,6 +126,12 @@ export class AccountNamespaces {
     return this.#wide.has(groupResourceOf(resource))
   }
 
+  /** Asks the same now; `undefined` if that is not known. Never rejects. */
+  async mayListAll(resource: ApiResource, signal: AbortSignal): Promise<boolean | undefined> {
+    const requests = this.#options.requests()
+    return requests && (await mayList(requests, resource, '', signal).catch(() => undefined))
+  }
+
   /**
    * Follows a kind that is cached for single namespaces, until the signal of the first call. Resolves when the rules for it
    * are known: at once if a round has just ended, unless `isAgain`.

@@ -10,8 +10,13 @@ import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 
 /** The archive of one resource of one cluster, for one run of its informer. */
 export interface ArchivedResource {
-  /** The objects to begin with; `undefined` if the resource has to be listed. Rejects with the signal's reason only. */
-  base(signal: AbortSignal): Promise<ArchivedBase | undefined>
+  /**
+   * The objects to begin with; `undefined` if the resource has to be listed. Rejects with the signal's reason only.
+   * `byNamespaces`: each namespace is watched by itself.
+   */
+  base(signal: AbortSignal, byNamespaces: boolean): Promise<ArchivedBase | undefined>
+  /** Whether the archive has it from a store whose namespaces were watched one by one. */
+  isByNamespaces(): Promise<boolean>
   /** Keeps all that the informer sees from now on. Returns a function that ends this. */
   record(informer: SharedInformer): () => void
   /** The changes after a position, oldest first; `undefined` if not all are known, or they are more than `limit`. */
@@ -27,6 +32,8 @@ export interface ArchivedStep {
   readonly key: string
   readonly uid: string
   readonly resourceVersion: string
+  /** The position after it, in a store of several namespaces. Absent also for what is no change to the archive. */
+  readonly position?: string
   /** Absent for an addition. */
   readonly before: string | undefined
   /** For a removal, the last state. */

@@ -10,6 +10,7 @@
 
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
+import type { ArchivedBase } from '../informer/reflector/archived-base.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import {
   createSharedInformer,
@@ -188,8 +189,17 @@ export class CachedResource {
         indexers,
         resourceVersionsComparable,
         observer: this.#observer,
-        ...present({ base: options.archived?.base.bind(options.archived) }),
+        ...present({ base: options.archived && this.#base.bind(this) }),
       })
+  }
+
+  async #base(signal: AbortSignal, byNamespaces: boolean): Promise<ArchivedBase | undefined> {
+    const { archived, mayNarrow, signal: ending } = this.#options
+    if (!byNamespaces && mayNarrow && (await archived?.isByNamespaces()) === true) {
+      await this.namespaces.expectNarrow(ending)
+      signal.throwIfAborted()
+    }
+    return await archived?.base(signal, byNamespaces)
   }
 
   get leases(): number {

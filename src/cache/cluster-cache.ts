@@ -205,6 +205,10 @@ export class ClusterCache implements AsyncDisposable {
     return this.#incarnation.text
   }
 
+  get excludedNamespaces(): readonly string[] {
+    return this.#options.namespaces?.excludeNamespaces ?? []
+  }
+
   /** Whether {@link incarnation} is known to be that of everything in the caches. */
   get isVerified(): boolean {
     return this.#incarnation.isVerified

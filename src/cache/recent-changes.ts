@@ -20,6 +20,7 @@ import { objectKey, resourceVersionOf } from '../kubernetes/object.ts'
 import {
   compareResourceVersions,
   isBefore,
+  type JointPosition,
   latestResourceVersion,
   readJointPosition,
   resourceVersion,
@@ -77,6 +78,10 @@ export class ResourceHistory {
    * have no order.
    */
   #floor = latestResourceVersion
+  /** In such a store: its first position. If it began with the objects of an archive, that is one of the store before it. */
+  #base: JointPosition | undefined
+  /** Whether a list may have hidden changes since then. */
+  #hasListed = false
   /** The keys of the last deleted objects, by UID. */
   readonly #deleted = new Map<string, string>()
 
@@ -99,6 +104,8 @@ export class ResourceHistory {
     const newest = this.#newest
     const isOther = newest !== undefined && isJoint(newest) !== isJoint(position)
     if (newest === undefined || isOther || isBefore(position, newest)) {
+      this.#base = readJointPosition(position)
+      this.#hasListed = false
       this.#steps = []
       this.#first = 0
       this.#changes = 0
@@ -108,9 +115,12 @@ export class ResourceHistory {
     }
     if (at === undefined) this.#steps.push({ position, changes })
     else {
-      const { resourceVersion: reached = unknownVersion, isFirst } = at
-      // The changes in a namespace before its first list are unknown.
-      if (isFirst) this.#raise(reached)
+      const { resourceVersion: reached = unknownVersion, isFirst, isListing } = at
+      // The changes in a namespace before its first list are unknown, and so is what came and went before another list.
+      if (isFirst || isListing !== undefined) {
+        this.#hasListed = true
+        this.#raise(reached)
+      }
       this.#steps.push({ position, changes, reached })
     }
     this.#changes += changes.length
@@ -132,17 +142,53 @@ export class ResourceHistory {
     return [missed, ...others].flat()
   }
 
-  /** The changes after a position of another store with the same namespaces, counted from its lowest version. */
+  /** Whether {@link since} returns nothing that the reader of a position may have already. */
+  isExact(position: ResourceVersion): boolean {
+    return !isJoint(position) || this.#stepAfter(position) !== undefined
+  }
+
+  /**
+   * The changes after a position of another store with the same namespaces, counted from its lowest version; or of the store
+   * before this one, if that has gone on after its objects were archived.
+   */
   #sinceLow(position: ResourceVersion): readonly Change[] | undefined {
     const newest = this.#newest
     const [asked, own] = [readJointPosition(position), newest && readJointPosition(newest)]
     if (asked === undefined || own === undefined || asked.store === own.store) return undefined
-    if (!this.#options.resourceVersionsComparable || asked.extent !== own.extent) return undefined
-    if (!isOrdered(this.#floor, asked.low) || !isOrdered(asked.low, own.low)) return undefined
+    if (!this.#options.resourceVersionsComparable || !isOrdered(asked.low, own.low))
+      return undefined
+    const isSame = asked.extent === own.extent && isOrdered(this.#floor, asked.low)
+    const { store } = (this.#from && readJointPosition(this.#from)) ?? {}
+    const isNext = this.#isBeyondBase(position) && store === asked.store && !this.#hasListed
+    if (!isSame && !isNext) return undefined
     return this.#steps.slice(this.#first).flatMap((step) => {
       const isKnown = step?.reached !== undefined && isOrdered(step.reached, asked.low)
       return step === undefined || isKnown ? [] : step.changes
     })
+  }
+
+  /** Whether the store before this one has reached a position after its objects were archived. */
+  #isBeyondBase(position: ResourceVersion): boolean {
+    const asked = readJointPosition(position)
+    if (asked === undefined || asked.store !== this.#base?.store) return false
+    const newest = this.#newest && readJointPosition(this.#newest)
+    return asked.step > this.#base.step && newest?.store !== asked.store
+  }
+
+  /** As `compareResourceVersions`; the steps of the store before this one come before all of its own. */
+  #order(a: ResourceVersion, b: ResourceVersion): number | undefined {
+    const order = compareResourceVersions(a, b)
+    if (order !== undefined || this.#base === undefined) return order
+    const newest = this.#newest && readJointPosition(this.#newest)
+    const [one, other] = [readJointPosition(a)?.store, readJointPosition(b)?.store]
+    if (one === this.#base.store && other === newest?.store) return -1
+    return one === newest?.store && other === this.#base.store ? 1 : undefined
+  }
+
+  #isOrdered(a: ResourceVersion | undefined, b: ResourceVersion | undefined): boolean {
+    if (a === undefined || b === undefined) return false
+    const order = this.#order(a, b)
+    return order !== undefined && order <= 0
   }
 
   #raise(floor: ResourceVersion): void {
@@ -181,11 +227,13 @@ export class ResourceHistory {
       const found = this.#steps.findLastIndex((step) => step?.position === position)
       return found < this.#first ? undefined : found + 1
     }
-    if (!isOrdered(this.#from, position) || !isOrdered(position, this.#newest)) return undefined
+    if (this.#isBeyondBase(position)) return undefined
+    if (!this.#isOrdered(this.#from, position)) return undefined
+    if (!this.#isOrdered(position, this.#newest)) return undefined
     let [low, high] = [this.#first, this.#steps.length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (isOrdered(this.#steps[middle]?.position, position)) low = middle + 1
+      if (this.#isOrdered(this.#steps[middle]?.position, position)) low = middle + 1
       else high = middle
     }
     return low
@@ -223,7 +271,7 @@ export class ResourceHistory {
   }
 
   async #fill(): Promise<void> {
-    let wanted = [...this.#wanted].toSorted((a, b) => (isBefore(a, b) ? -1 : 1))
+    let wanted = [...this.#wanted].toSorted((a, b) => this.#order(a, b) ?? 1)
     this.#wanted = new Set()
     // Tries the oldest position first, since the server mostly knows it. Otherwise halves the positions until the server
     // knows one.
@@ -252,7 +300,7 @@ export class ResourceHistory {
   }
 
   #isBehind(position: ResourceVersion): boolean {
-    return this.#from !== undefined && isBefore(position, this.#from)
+    return this.#from !== undefined && (this.#order(position, this.#from) ?? 0) < 0
   }
 }
 
@@ -288,15 +336,19 @@ async function stepsBetween(
   maxSteps: number,
 ): Promise<readonly Step[] | 'tooOld' | undefined> {
   const known = await options.archived?.changesSince(from, maxSteps).catch(() => undefined)
-  if (known === undefined) return await missedSteps(options, from, until, maxSteps)
+  const isOfMany = isJoint(from)
+  if (known === undefined) {
+    // No watch has the steps of several.
+    return isOfMany ? 'tooOld' : await missedSteps(options, from, until, maxSteps)
+  }
   // What is no change to the archive has its newest state alone. It stands last, where it may be told twice, but not left out.
   const archived = [...known.filter((one) => !isSilent(one)), ...known.filter(isSilent)]
   const codec = createObjectCodec(options)
   const steps: Step[] = []
   let reached = from
   let bytes = 0
-  for (const { type, key, uid, before, after, resourceVersion: version } of archived) {
-    const at = resourceVersion(version)
+  for (const { type, key, uid, before, after, resourceVersion: version, position } of archived) {
+    const at = isOfMany && position === undefined ? until : resourceVersion(position ?? version)
     if (!isOrdered(at, until)) continue
     // What was concluded from a list has an older version.
     if (isBefore(reached, at)) reached = at

@@ -91,6 +91,14 @@ export class ResourceNamespaces {
     return true
   }
 
+  /** Limits the cache to the namespaces of the account before anything is listed, unless it may list all, or none. */
+  async expectNarrow(signal: AbortSignal): Promise<void> {
+    const { account, resource } = this.#options
+    if (this.#isNarrow || (await account.mayListAll(resource, signal)) !== false) return
+    await this.#rightsKnown(signal, false)
+    if (!this.#isEnded && !signal.aborted && account.of(resource).length > 0) this.#apply(undefined)
+  }
+
   advanced(isList: boolean, at: NamespaceStep | undefined): void {
     const isOther = at === undefined ? isList : at.isFirst || at.resourceVersion === undefined
     if (isOther) this.#renew()
@@ -109,17 +117,20 @@ export class ResourceNamespaces {
   }
 
   async #decide(signal: AbortSignal, refusal?: Refusal): Promise<void> {
+    // A refusal within a namespace contradicts the known rules.
+    await this.#rightsKnown(signal, refusal?.namespace !== undefined)
+    if (this.#isEnded || signal.aborted) return
+    if (refusal?.namespace !== undefined && refusal.isAllowed) this.#deny(refusal.namespace)
+    this.#apply(refusal?.error)
+  }
+
+  async #rightsKnown(signal: AbortSignal, isAgain: boolean): Promise<void> {
     this.#deciding += 1
     try {
-      // A refusal within a namespace contradicts the known rules.
-      const isAgain = refusal?.namespace !== undefined
       await this.#options.account.follow(this.#options.resource, signal, isAgain)
     } finally {
       this.#deciding -= 1
     }
-    if (this.#isEnded || signal.aborted) return
-    if (refusal?.namespace !== undefined && refusal.isAllowed) this.#deny(refusal.namespace)
-    this.#apply(refusal?.error)
   }
 
   /** Leaves out a namespace for a while: an authorizer that does not report its rules refuses it. */

@@ -473,14 +473,19 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     ]
   }
 
-  /** What decides how a cluster writes the objects of a resource; `undefined` while it is not connected. */
+  /**
+   * What decides how a cluster writes the objects of a resource, and which of them one list of all has; `undefined` while it
+   * is not connected.
+   */
   readonly formOf: FormOf = (name, resource) => {
-    const cluster = this.#members.find((member) => member.name === name)?.cluster
-    if (cluster?.state !== 'connected') return undefined
-    const { definitions, version } = cluster.api
+    const member = this.#members.find((one) => one.name === name)
+    if (member?.cluster.state !== 'connected') return undefined
+    const { definitions, version } = member.cluster.api
     const definition = definitions.byName.get(`${resource.resource}.${resource.group}`)
-    if (definition === undefined) return version.gitVersion
-    return `${definition.uid} ${definition.generation}`
+    const written =
+      definition === undefined ? version.gitVersion : `${definition.uid} ${definition.generation}`
+    const excluded = resource.namespaced ? member.cache.excludedNamespaces : []
+    return excluded.length === 0 ? written : JSON.stringify([written, excluded.toSorted()])
   }
 
   /** The API of a cluster that this gateway does not read itself is a part of the schema as it was published. */

@@ -18,7 +18,8 @@ import {
 } from '../lib/options.ts'
 import type { ObjectCodec } from './codec/object-codec.ts'
 import type { InformerObserver, ReportFailure } from './informer-observer.ts'
-import { type Delta, DeltaQueue, type DeltaSink } from './reflector/delta-queue.ts'
+import { takeBase } from './reflector/archived-base.ts'
+import { type Delta, DeltaQueue, type DeltaSink, ListClock } from './reflector/delta-queue.ts'
 import {
   type ListerWatcher,
   type TweakListOptions,
@@ -133,11 +134,16 @@ export class Controller {
   readonly #queueLimit: number
   readonly #slowListMs: number
   readonly #reflectorOf: (namespace: string) => Reflector
+  readonly #intake: ObjectIntake
   readonly #backoff: Backoff
   /** By namespace. One reflector of all namespaces, or one of each. */
   readonly #reflectors = new Map<string, Reflecting>()
   /** Reflectors of namespaces that are no longer covered, until their connections are closed. */
   readonly #leaving = new Set<Promise<void>>()
+  /** Whether the objects of an archive may still be taken for several namespaces: nothing was listed yet. */
+  #mayRestore: boolean
+  /** While they are taken, no reflector starts. */
+  #restoring: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined
   #run: ControllerRun | undefined
   #queue: DeltaQueue
   #isPausing = false
@@ -154,16 +160,13 @@ export class Controller {
     this.#slowListMs = options.slowListMs ?? reflectorDefaults.slowListMs
     this.#backoff = new Backoff(options.backoff ?? reflectorDefaults.backoff)
     this.#queue = new DeltaQueue(this.#queueLimit)
+    const keepsTexts = base !== undefined
+    this.#mayRestore = keepsTexts
+    this.#intake = new ObjectIntake({ resource, codec, transform, failed, keepsTexts })
     const reading = {
       resourceName: groupResourceOf(resource),
       source: tweak === undefined ? source : tweakedSource(source, tweak),
-      intake: new ObjectIntake({
-        resource,
-        codec,
-        transform,
-        failed,
-        keepsTexts: base !== undefined,
-      }),
+      intake: this.#intake,
     }
     const { stageNamespace = stage, notBefore } = parts
     this.#reflectorOf = (namespace) =>
@@ -239,15 +242,17 @@ export class Controller {
   /** Lists and watches these namespaces from now on, each by itself; `undefined`: all of them, by one list. */
   cover(namespaces: ReadonlySet<string> | undefined): void {
     const next = namespaces ?? new Set([everywhere])
-    for (const [name, { stop, running }] of this.#reflectors) {
+    for (const [name, { reflector, stop, running }] of this.#reflectors) {
       if (next.has(name)) continue
       this.#reflectors.delete(name)
+      if (name === everywhere && !reflector.awaitsBase) this.#mayRestore = false
       // Its deltas are in the queue before the delta that follows, and it sends no more.
       stop.abort()
       if (running !== undefined) this.#leave(running)
     }
     if (namespaces !== undefined) this.#run?.queue.push({ type: 'NAMESPACES', namespaces })
     for (const name of next) if (!this.#reflectors.has(name)) this.#add(name)
+    if (next.size === 0 || next.has(everywhere)) this.#restoring?.stop.abort()
     if (this.#run !== undefined) this.#start(this.#run)
   }
 
@@ -261,14 +266,51 @@ export class Controller {
     this.#reflectors.set(namespace, { reflector, stop: new AbortController(), running: undefined })
   }
 
-  /** Starts the reflectors that do not run yet. */
-  #start({ queue, signal, broken }: ControllerRun): void {
+  /** Starts the reflectors that do not run yet. Those of several namespaces begin with the objects of an archive. */
+  #start(run: ControllerRun): void {
+    const { queue, signal, broken } = run
+    if (this.#mayRestore && !this.#reflectors.has(everywhere)) {
+      this.#mayRestore = false
+      if (this.#reflectors.size > 0) {
+        const stop = new AbortController()
+        const ended = this.#restore(queue, AbortSignal.any([signal, stop.signal])).then(() => {
+          this.#restoring = undefined
+          if (this.#run === run) this.#start(run)
+        })
+        this.#restoring = { stop, ended }
+      }
+    }
+    if (this.#restoring !== undefined) return
     for (const [namespace, one] of this.#reflectors) {
       if (one.running !== undefined) continue
       const { reflector, stop } = one
       const sink = sinkOf(queue, namespace, stop.signal)
       one.running = reflector.run(sink, AbortSignal.any([signal, stop.signal]))
       one.running.catch(broken)
+    }
+  }
+
+  /** Begins with the objects of several namespaces, and lets those that have a position follow from there. Never rejects. */
+  async #restore(queue: DeltaQueue, signal: AbortSignal): Promise<void> {
+    try {
+      const base = await this.#parts.base?.(signal, true)
+      if (base?.namespaces === undefined) return
+      const { resourceVersion, namespaces, reached } = base
+      const clock = new ListClock(() => {})
+      const contents = this.#parts.stage()
+      await takeBase(base, { intake: this.#intake, contents }, clock.heard, signal)
+      signal.throwIfAborted()
+      clock.received()
+      const list = { contents, resourceVersion, clock, isReread: false, isBase: true }
+      queue.push({ type: 'REPLACED', ...list, namespaces })
+      queue.push({ type: 'NAMESPACES', namespaces: new Set(this.#reflectors.keys()) })
+      for (const [name, { reflector }] of this.#reflectors) {
+        const position = namespaces.get(name)
+        if (position !== undefined) reflector.follow(position, reached)
+      }
+      this.#observer.restored?.({ items: contents.size, durationMs: clock.ageMs })
+    } catch (error) {
+      if (!signal.aborted) this.#parts.failed('list', error as Error)
     }
   }
 
@@ -318,6 +360,7 @@ export class Controller {
 
   /** Waits for all reflectors of a run. Rejects with the first error. */
   async #ended(): Promise<void> {
+    await this.#restoring?.ended
     const reflectors = [...this.#reflectors.values()]
     const ended = await Promise.allSettled(reflectors.map(async ({ running }) => running))
     for (const one of reflectors) one.running = undefined

@@ -77,6 +77,8 @@ export interface NamespaceStep {
   readonly resourceVersion: ResourceVersion | undefined
   /** Whether it is the first list of the namespace. */
   readonly isFirst: boolean
+  /** Of a step of a list: whether more of that list follows. Absent: of an event. */
+  readonly isListing?: boolean
 }
 
 /** Forwards the reports of an informer to several observers, which may come and go. It reports no failures. */

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import {
   compareResourceVersions,
+  latestOf,
   latestResourceVersion,
   type ResourceVersion,
   writeJointPosition,
@@ -18,10 +19,15 @@ export class NamespacePositions {
     .toString('base64url')
     .replaceAll(/[^a-z0-9]/gi, '0')
   /** The applied position of each namespace; `undefined` before its first list. */
-  #positions = new Map<string, ResourceVersion | undefined>()
+  #positions: Map<string, ResourceVersion | undefined>
   #extent = ''
   #low = latestResourceVersion
   #step = 0
+
+  constructor(positions: ReadonlyMap<string, ResourceVersion> = new Map()) {
+    this.#positions = new Map(positions)
+    this.#low = this.#least()
+  }
 
   get areListed(): boolean {
     for (const position of this.#positions.values()) if (position === undefined) return false
@@ -62,14 +68,8 @@ export class NamespacePositions {
 
   /** The highest position of a namespace; `''` if the versions have no order. */
   get highest(): ResourceVersion {
-    let highest = latestResourceVersion
-    for (const position of this.#positions.values()) {
-      if (position === undefined) continue
-      const order = highest === '' ? 1 : compareResourceVersions(position, highest)
-      if (order === undefined) return latestResourceVersion
-      if (order > 0) highest = position
-    }
-    return highest
+    const listed = [...this.#positions.values()].filter((position) => position !== undefined)
+    return latestOf(listed) ?? latestResourceVersion
   }
 
   #least(): ResourceVersion {

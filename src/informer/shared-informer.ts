@@ -5,6 +5,7 @@ import {
   splitObjectKey,
   type Unstructured,
 } from '../kubernetes/object.ts'
+import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { checkedWait, DeadlineError, type WaitOptions, withDeadline } from '../lib/deadline.ts'
 import { inSlices } from '../lib/event-loop.ts'
@@ -49,7 +50,7 @@ import type { Delta, ListDelta, NamespacesDelta } from './reflector/delta-queue.
 import { ordersResourceVersions } from './reflector/lister-watcher.ts'
 import type { Transform } from './reflector/object-intake.ts'
 import type { ReflectorState } from './reflector/reflector.ts'
-import type { ArchivedBase } from './reflector/archived-base.ts'
+import type { BaseOf } from './reflector/reflector-options.ts'
 import type { Change } from './store/change.ts'
 import { IndexedStore, type InformerStore } from './store/indexed-store.ts'
 import { type Indexer, indexerOf, type Lister, listerOf } from './store/lister.ts'
@@ -76,7 +77,7 @@ export interface SharedInformerOptions<
    * An archive behind the store: the objects that it begins with, instead of a list, and the changes since then. The changes of
    * such an informer have their texts (`Change.takeText`).
    */
-  readonly base?: (signal: AbortSignal) => Promise<ArchivedBase | undefined>
+  readonly base?: BaseOf
   /** The resync period of handlers without their own, in milliseconds; default 0: none. */
   readonly resyncPeriodMs?: number
   /** Freezes every object that leaves the store, so that a handler that modifies one throws. Costly. */
@@ -166,6 +167,10 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   #allListed: PromiseWithResolvers<void> | undefined
   /** Whether the store has the objects of an archive, and not yet all changes since. */
   #isBase = false
+  /** In that case: the namespaces whose changes or lists are still to come; `undefined` until they are known. */
+  #awaited: Set<string> | undefined
+  /** The namespace whose list is being applied. */
+  #listing: string | undefined
   #phase: 'new' | 'running' | 'stopped' = 'new'
 
   /** Throws `InvalidOptionError` and `SourceMismatchError`. */
@@ -312,6 +317,17 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
         { state, lastError, lastContactMs, isListed: namespaces?.isListed(name) === true },
       ]),
     )
+  }
+
+  /** The resource version of each namespace whose objects the store has as they were then; `undefined` if one list fills it. */
+  get positions(): ReadonlyMap<string, ResourceVersion> | undefined {
+    const { namespaces } = this.#writer
+    if (namespaces === undefined) return undefined
+    const whole = new Map<string, ResourceVersion>()
+    for (const [name, position] of namespaces.covered) {
+      if (position !== undefined && name !== this.#listing) whole.set(name, position)
+    }
+    return whole
   }
 
   /**
@@ -484,12 +500,17 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       const { namespace, resourceVersion } = delta
       if (namespace === undefined) this.#deliver(applied)
       else this.#deliver(applied, { namespace, resourceVersion, isFirst: false })
-      if (this.#isBase && delta.type === 'BOOKMARK' && delta.endsBase === true) {
-        this.#isBase = false
-        this.#firstListed()
-      }
+      if (delta.type === 'BOOKMARK' && delta.endsBase === true) this.#endBase(namespace)
     }
     return undefined
+  }
+
+  /** The changes since the archive was written are there; `namespace`: those of one of several. */
+  #endBase(namespace: string | undefined): void {
+    if (namespace !== undefined) this.#awaited?.delete(namespace)
+    if (!this.#isBase || (this.#awaited?.size ?? 0) > 0) return
+    this.#isBase = false
+    this.#begin()
   }
 
   async #applyList(delta: ListDelta | NamespacesDelta): Promise<void> {
@@ -505,7 +526,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     if (this.hasSynced()) {
       if (repeated === undefined) this.#processor.distribute(changes, valuesOf)
       else this.#processor.distributeRepeated(repeated, valuesOf)
-    } else if (at !== undefined) return
+    } else if (at !== undefined && !this.#isBase) return
     const position = this.#store.resourceVersion
     if (at === undefined) this.#observers.advanced(position, changes, false)
     else this.#observers.advanced(position, changes, false, at)
@@ -520,13 +541,14 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     if (writer.namespaces?.covered.has(namespace) !== true) return
     const isFirst = !writer.namespaces.isListed(namespace)
     const { contents, resourceVersion } = delta
-    const at = { namespace, resourceVersion, isFirst }
+    const at = { namespace, resourceVersion, isFirst, isListing: false }
     const changed: Change[] = []
     const applied = (one: Applied | undefined): void => {
       if (one === undefined) return
       changed.push(...one.changes)
-      this.#deliver(one, at)
+      this.#deliver(one, { ...at, isListing: true })
     }
+    this.#listing = namespace
     const apply = function* (this: SharedInformer<T>): Generator<void, true> {
       let done = 0
       const routed = this.#processor.routedIndexes
@@ -542,16 +564,23 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     }
     const isDone = await inSlices(apply.call(this), () => this.#phase === 'stopped')
     if (isDone === undefined || this.#phase === 'stopped') return
+    this.#listing = undefined
     const isWhole = writer.listed(namespace, resourceVersion)
     if (!writer.hasList) return
     if (isWhole) return this.#firstListed()
     this.#observers.advanced(this.#store.resourceVersion, [], true, at)
-    this.#processor.distributeRelisted(changed)
+    if (this.#isBase) this.#endBase(namespace)
+    else this.#processor.distributeRelisted(changed)
   }
 
   async #cover({ namespaces }: NamespacesDelta): Promise<void> {
     const writer = this.#writer
+    const before = [...(writer.namespaces?.covered.keys() ?? [])]
     const gone = writer.cover(namespaces)
+    if (this.#isBase) {
+      const left = this.#awaited ?? namespaces
+      this.#awaited = new Set([...left].filter((name) => namespaces.has(name)))
+    }
     const drop = function* (this: SharedInformer<T>): Generator<void, true> {
       for (const [done, key] of gone.entries()) {
         if (done % objectsPerStep === objectsPerStep - 1) yield
@@ -563,7 +592,13 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       return true
     }
     await inSlices(drop.call(this), () => this.#phase === 'stopped')
-    if (this.#phase !== 'stopped' && writer.completesList()) this.#firstListed()
+    if (this.#phase === 'stopped') return
+    for (const namespace of before) {
+      const at = { namespace, resourceVersion: undefined, isFirst: false }
+      if (!namespaces.has(namespace)) this.#deliver({ changes: [], valuesOf: () => [] }, at)
+    }
+    if (writer.completesList()) this.#firstListed()
+    this.#endBase(undefined)
   }
 
   #firstListed(): void {
@@ -572,6 +607,11 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       const at = { namespace: '', resourceVersion: namespaces.highest, isFirst: true }
       this.#observers.advanced(this.#store.resourceVersion, [], true, at)
     }
+    this.#begin()
+  }
+
+  /** The store is whole for the first time: its listeners receive it. */
+  #begin(): void {
     this.#processor.distributeInitial()
     this.#firstSync.resolve()
   }
@@ -582,7 +622,10 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const isFirst = !this.hasSynced()
     const { changes, valuesOf } = this.#writer.replace(delta, found)
     this.#isBase = delta.isBase === true
-    this.#observers.advanced(this.#store.resourceVersion, changes, true)
+    this.#awaited = undefined
+    const { namespaces } = this.#writer
+    const at = namespaces && { namespace: '', resourceVersion: namespaces.highest, isFirst: true }
+    this.#observers.advanced(this.#store.resourceVersion, changes, true, at)
     if (this.#isBase) return
     if (isFirst) this.#firstListed()
     else {

@@ -163,9 +163,12 @@ export class StoreWriter {
   }
 
   /** `changes` are those from {@link compare}. */
-  replace({ contents, resourceVersion }: ListDelta, changes: readonly Change[]): Applied {
+  replace(
+    { contents, resourceVersion, namespaces }: ListDelta,
+    changes: readonly Change[],
+  ): Applied {
     this.#hasList = true
-    this.#namespaces = undefined
+    this.#namespaces = namespaces && new NamespacePositions(namespaces)
     const before = this.#store.swap(contents)
     this.#store.advance(resourceVersion)
     return { changes, valuesOf: valuesOfChange(lookUp(before), lookUp(contents)) }

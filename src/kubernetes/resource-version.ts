@@ -46,6 +46,17 @@ export function isBefore(a: ResourceVersion, b: ResourceVersion): boolean {
   return order !== undefined && order < 0
 }
 
+/** The last of resource versions; `undefined` if they have no order, or there is none. */
+export function latestOf(versions: Iterable<ResourceVersion>): ResourceVersion | undefined {
+  let latest: ResourceVersion | undefined
+  for (const one of versions) {
+    const order = latest === undefined ? 1 : compareResourceVersions(one, latest)
+    if (order === undefined) return undefined
+    if (order > 0) latest = one
+  }
+  return latest
+}
+
 const comparable = /^[1-9][0-9]*$/
 
 /**

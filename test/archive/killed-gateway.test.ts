@@ -10,9 +10,11 @@ import { created, sent } from '../gateway/created.ts'
 import { type HeldBehind, resume, type Resumed } from '../gateway/resumed-subscription.ts'
 import { type ExampleProcess, startProgram } from '../support/example-process.ts'
 import { listsOf, startRequestProxy } from '../support/request-proxy.ts'
-import { ascending, podOf, podsPath } from './restarted-gateway.ts'
+import { ascending, podOf, podsIn, podsPath } from './restarted-gateway.ts'
 
 const asked = { field: 'pods(coalesceMs: 0', selection: 'metadata { name uid labels }' }
+
+const placeOf = (step: number): string => (step === 1 ? 'shop' : 'default')
 
 const urlOf = async (gateway: ExampleProcess): Promise<string> => {
   await gateway.printed('informerql answers at')
@@ -43,56 +45,68 @@ const archived = async (url: string): Promise<void> => {
   await expect.poll(rows).toBeGreaterThan(0)
 }
 
-it('a gateway that is killed starts again without a list, and its clients go on without a reset', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'informerql-killed-'))
-  await using stack = new AsyncDisposableStack()
-  stack.defer(() => rm(folder, { recursive: true }))
-  const populate = (storage: Storage): void => {
-    const metadata = { name: 'kube-system', uid: randomUUID() }
-    const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
-    storage.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata })
-  }
-  const cluster = stack.use(await startSimulator({ populate }))
-  const proxy = stack.use(await startRequestProxy(cluster.url))
-  const config = join(folder, 'config.json')
-  const archive = { url: `file:${join(folder, 'archive.db')}`, kinds: ['pods'] }
-  const clusters = [{ name: 'one', server: proxy.url }]
-  const server = { metricsOnApiPort: true }
-  await writeFile(config, JSON.stringify({ clusters, archive, server, preload: ['pods'] }))
-  const args = ['src/main.ts', 'serve', '--port', '0', '--config', config]
-  const start = (): ExampleProcess =>
-    stack.use(startProgram(process.execPath, args, { timeout: 170_000 }))
-  await created(cluster, podsPath, podOf('first'))
-  let gateway = start()
-  let live = follow(await urlOf(gateway))
-  await archived(await urlOf(gateway))
-  await live.until(() => names(live) === 'first')
-  const wanted = new Set(['first'])
-  for (let round = 0; round < 4; round += 1) {
-    for (const step of [0, 1, 2]) {
-      const name = `pod-${round}-${step}`
-      // oxlint-disable-next-line no-await-in-loop -- in order
-      await created(cluster, podsPath, podOf(name))
-      wanted.add(name)
+it.each([
+  { of: 'all namespaces', options: {} },
+  { of: 'some namespaces', options: { cache: { namespaces: ['default', 'shop'] } } },
+])(
+  'a gateway of $of that is killed starts again without a list, and its clients go on without a reset',
+  async ({ options }) => {
+    const folder = await mkdtemp(join(tmpdir(), 'informerql-killed-'))
+    await using stack = new AsyncDisposableStack()
+    stack.defer(() => rm(folder, { recursive: true }))
+    const populate = (storage: Storage): void => {
+      const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
+      for (const metadata of [{ name: 'kube-system', uid: randomUUID() }, { name: 'shop' }]) {
+        storage.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata })
+      }
     }
-    const shown = [...wanted].toSorted(ascending).join()
-    // oxlint-disable-next-line no-await-in-loop -- as above
-    await live.until(() => names(live) === shown)
-    const stood = live.seen.at(-1)
-    gateway.signal('SIGKILL')
-    // oxlint-disable-next-line no-await-in-loop -- as above
-    await gateway.ended
-    // oxlint-disable-next-line no-await-in-loop -- as above
-    await sent(cluster, 'DELETE', `${podsPath}/pod-${round}-0?gracePeriodSeconds=0`)
-    wanted.delete(`pod-${round}-0`)
-    proxy.requests.length = 0
-    gateway = start()
-    // oxlint-disable-next-line no-await-in-loop -- as above
-    live = follow(await urlOf(gateway), stood)
-    const next = [...wanted].toSorted(ascending).join()
-    // oxlint-disable-next-line no-await-in-loop -- as above
-    await live.until(() => names(live) === next)
-    expect(live.seen.map(({ frame }) => frame.reset)).not.toContain(true)
-    expect(listsOf(proxy, '/api/v1/pods')).toEqual([])
-  }
-})
+    const cluster = stack.use(await startSimulator({ populate }))
+    const proxy = stack.use(await startRequestProxy(cluster.url))
+    const config = join(folder, 'config.json')
+    const archive = { url: `file:${join(folder, 'archive.db')}`, kinds: ['pods'] }
+    const clusters = [{ name: 'one', server: proxy.url }]
+    const server = { metricsOnApiPort: true }
+    await writeFile(
+      config,
+      JSON.stringify({ clusters, archive, server, preload: ['pods'], ...options }),
+    )
+    const args = ['src/main.ts', 'serve', '--port', '0', '--config', config]
+    const start = (): ExampleProcess =>
+      stack.use(startProgram(process.execPath, args, { timeout: 170_000 }))
+    await created(cluster, podsPath, podOf('first'))
+    let gateway = start()
+    let live = follow(await urlOf(gateway))
+    await archived(await urlOf(gateway))
+    await live.until(() => names(live) === 'first')
+    const wanted = new Set(['first'])
+    for (let round = 0; round < 4; round += 1) {
+      for (const step of [0, 1, 2]) {
+        const name = `pod-${round}-${step}`
+        // oxlint-disable-next-line no-await-in-loop -- in order
+        await created(cluster, podsIn(placeOf(step)), podOf(name, 'x', placeOf(step)))
+        wanted.add(name)
+      }
+      const shown = [...wanted].toSorted(ascending).join()
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await live.until(() => names(live) === shown)
+      const stood = live.seen.at(-1)
+      gateway.signal('SIGKILL')
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await gateway.ended
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await sent(cluster, 'DELETE', `${podsPath}/pod-${round}-0?gracePeriodSeconds=0`)
+      wanted.delete(`pod-${round}-0`)
+      proxy.requests.length = 0
+      gateway = start()
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      live = follow(await urlOf(gateway), stood)
+      const next = [...wanted].toSorted(ascending).join()
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await live.until(() => names(live) === next)
+      expect(live.seen.map(({ frame }) => frame.reset)).not.toContain(true)
+      for (const path of ['/api/v1/pods', podsPath, podsIn('shop')]) {
+        expect(listsOf(proxy, path)).toEqual([])
+      }
+    }
+  },
+)

@@ -4,25 +4,32 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { HeldBehind, Resumed } from '../gateway/resumed-subscription.ts'
 import { listsOf } from '../support/request-proxy.ts'
 import { seededRandom } from '../support/random.ts'
-import { ascending, RestartedGateway } from './restarted-gateway.ts'
+import { ascending, podsIn, RestartedGateway } from './restarted-gateway.ts'
 
 const withUid = (): SimulatorOptions => ({
   populate: (storage: Storage) => {
-    const metadata = { name: 'kube-system', uid: randomUUID() }
     const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
-    storage.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata })
+    for (const metadata of [{ name: 'kube-system', uid: randomUUID() }, { name: 'shop' }]) {
+      storage.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata })
+    }
   },
 })
 const restarts = 6
 
-describe('live clients over restarts of a gateway with an archive', () => {
+describe.each([
+  { of: 'all namespaces', options: {} },
+  { of: 'some namespaces', options: { cache: { namespaces: ['default', 'shop'] } } },
+])('live clients over restarts of a gateway with an archive of $of', ({ options }) => {
   let world: RestartedGateway
   beforeEach(async () => {
-    world = await RestartedGateway.start({}, withUid())
+    world = await RestartedGateway.start(options, withUid())
+    await world.names()
+    // Now the archive has them.
+    await world.again()
   })
   afterEach(() => world[Symbol.asyncDispose]())
 
-  it.each([1, 2, 3])('see no reset, and fold right under writes (seed %i)', async (seed) => {
+  it.each([1, 2, 3, 8])('see no reset, and fold right under writes (seed %i)', async (seed) => {
     const random = seededRandom(seed)
     const chosen = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
     const there = new Map([
@@ -31,20 +38,21 @@ describe('live clients over restarts of a gateway with an archive', () => {
       ['c', 'x'],
     ])
     let made = 0
+    const placeOf = (name: string): string => (/[13579]$/.test(name) ? 'shop' : 'default')
     const write = async (): Promise<void> => {
       const name = chosen([...there.keys(), 'new'])
       const act = chosen(['label', 'label', 'remove', 'add'])
       if (name === 'new' || act === 'add') {
         const added = `pod-${(made += 1)}`
         const tier = chosen(['x', 'y'])
-        await world.add(added, tier)
+        await world.add(added, tier, placeOf(added))
         there.set(added, tier)
       } else if (act === 'label') {
         const tier = chosen(['x', 'y'])
-        await world.label(name, tier)
+        await world.label(name, tier, placeOf(name))
         there.set(name, tier)
       } else {
-        await world.remove(name)
+        await world.remove(name, placeOf(name))
         there.delete(name)
       }
     }
@@ -84,8 +92,11 @@ describe('live clients over restarts of a gateway with an archive', () => {
     const live = world.follow(stood)
     await live.until(() => names(live) === matching())
     expect(live.seen.map(({ frame }) => frame.reset)).not.toContain(true)
-    expect(await world.names()).toEqual([...there.keys()].toSorted(ascending))
-    expect(listsOf(world.proxy, '/api/v1/pods')).toEqual([])
+    const shown = await world.names()
+    expect(shown.toSorted(ascending)).toEqual([...there.keys()].toSorted(ascending))
+    for (const path of ['/api/v1/pods', podsIn('default'), podsIn('shop')]) {
+      expect(listsOf(world.proxy, path)).toEqual([])
+    }
     live.leave()
   })
 })

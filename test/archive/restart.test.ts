@@ -6,7 +6,14 @@ import type { Fields } from '../gateway/test-cluster.ts'
 import { needsPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { listsOf } from '../support/request-proxy.ts'
 import { type HeldBehind, resume, type Resumed } from '../gateway/resumed-subscription.ts'
-import { asked, changesOf, namesOf, podOf, RestartedGateway } from './restarted-gateway.ts'
+import {
+  asked,
+  changesOf,
+  namesOf,
+  podOf,
+  podsPath,
+  RestartedGateway,
+} from './restarted-gateway.ts'
 
 const allPods = '/api/v1/pods'
 const podResource = { group: '', version: 'v1', resource: 'pods' }
@@ -201,16 +208,23 @@ describe.each(['file', 'postgres'])('a gateway with an archive (%s) that starts 
     expect(listsOf(world.proxy, allPods)).toEqual([])
   })
 
-  it('lists kinds anew that are cached by namespaces, and takes nothing from before they were', async () => {
+  it('lists a kind anew once it is cached by namespaces, and once it is not any more', async () => {
     expect(await world.names()).toEqual(['a', 'b', 'c'])
     const cache = { namespaces: ['default'] }
+    const counts: (readonly number[])[] = []
     for (const options of [{ cache }, { cache }, {}, {}]) {
       // oxlint-disable-next-line no-await-in-loop -- one restart after the other
       await world.again(() => world.label('a', randomUUID().slice(0, 8)), options)
       // oxlint-disable-next-line no-await-in-loop -- as above
       expect(await world.names()).toEqual(['a', 'b', 'c'])
+      counts.push([podsPath, allPods].map((path) => listsOf(world.proxy, path).length))
     }
-    expect(listsOf(world.proxy, allPods)).toEqual([])
+    expect(counts).toEqual([
+      [1, 0],
+      [0, 0],
+      [0, 1],
+      [0, 0],
+    ])
   })
 })
 

@@ -13,12 +13,13 @@ type Options = Omit<Partial<GatewayOptions>, 'archive'> & {
   readonly archive?: Partial<GatewayOptions['archive']>
 }
 
-export const podsPath = '/api/v1/namespaces/default/pods'
+export const podsIn = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`
+export const podsPath: string = podsIn('default')
 
-export const podOf = (name: string, tier = 'x'): Fields => ({
+export const podOf = (name: string, tier = 'x', namespace = 'default'): Fields => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { name, namespace: 'default', labels: { tier } },
+  metadata: { name, namespace, labels: { tier } },
   spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'nginx:1' }] },
 })
 
@@ -92,16 +93,17 @@ export class RestartedGateway implements AsyncDisposable {
     return pods.nodes.map(({ metadata }: Fields) => metadata.name)
   }
 
-  add(name: string, tier?: string): Promise<unknown> {
-    return created(this.cluster, podsPath, podOf(name, tier))
+  add(name: string, tier?: string, namespace = 'default'): Promise<unknown> {
+    return created(this.cluster, podsIn(namespace), podOf(name, tier, namespace))
   }
 
-  remove(name: string): Promise<unknown> {
-    return sent(this.cluster, 'DELETE', `${podsPath}/${name}?gracePeriodSeconds=0`)
+  remove(name: string, namespace = 'default'): Promise<unknown> {
+    return sent(this.cluster, 'DELETE', `${podsIn(namespace)}/${name}?gracePeriodSeconds=0`)
   }
 
-  label(name: string, tier: string): Promise<unknown> {
-    return sent(this.cluster, 'PATCH', `${podsPath}/${name}`, { metadata: { labels: { tier } } })
+  label(name: string, tier: string, namespace = 'default'): Promise<unknown> {
+    const metadata = { labels: { tier } }
+    return sent(this.cluster, 'PATCH', `${podsIn(namespace)}/${name}`, { metadata })
   }
 
   /** Follows the pods of the tier x until it holds some number of them, and leaves. */

@@ -17,6 +17,7 @@ import type {
   ArchiveCalls,
   ArchivedKind,
   ArchiveState,
+  BaseMark,
   ChangesPage,
   ChangesQuestion,
   ClusterTaking,
@@ -50,6 +51,7 @@ import {
   adopt,
   type BatchOfKind,
   knownRow,
+  namespacesOf,
   registered,
   remember,
   textOf,
@@ -188,8 +190,9 @@ class ArchiveStore implements ArchiveCalls {
       written.archived = archived
       adopt(written, row)
       this.#kinds.set(id, written)
-      const { position, incarnation, writtenMs } = written
-      return { id, position, incarnation, writtenMs, objects: Number(row['objects']), isHeld }
+      const { position, namespaces, incarnation, writtenMs } = written
+      const objects = Number(row['objects'])
+      return { id, position, namespaces, incarnation, writtenMs, objects, isHeld }
     })
   }
 
@@ -215,21 +218,27 @@ class ArchiveStore implements ArchiveCalls {
     try {
       // One statement, since another process may be writing.
       const chunks = engine.chunks(
-        `SELECT position, incarnation, dictionary, body FROM kinds
-         LEFT JOIN objects ON objects.kind_id = kinds.id WHERE kinds.id = $1`,
+        `SELECT position, namespaces, incarnation, NULL AS dictionary, NULL AS body, since_position,
+           (SELECT MAX(id) FROM changes WHERE kind_id = $1) AS last_change FROM kinds WHERE id = $1
+         UNION ALL SELECT NULL, NULL, NULL, dictionary, body, NULL, NULL
+         FROM objects WHERE kind_id = $1`,
         [kind],
         objectsAtOnce,
       )
       for await (const rows of chunks) {
-        const [first] = rows
+        const of = rows.find((row) => row['body'] === null)
         const texts: Uint8Array[] = []
         for (const row of rows) {
-          if (row['body'] === null) continue
-          texts.push(storable(await this.#writer.bytes(engine, row), keysOnly))
+          if (row !== of) texts.push(storable(await this.#writer.bytes(engine, row), keysOnly))
         }
         yield {
-          position: textOf(first?.['position']),
-          incarnation: String(first?.['incarnation']),
+          position: textOf(of?.['position']),
+          namespaces: namespacesOf(of),
+          mark: {
+            lastChange: Number(of?.['last_change'] ?? 0),
+            sincePosition: textOf(of?.['since_position']) ?? null,
+          },
+          incarnation: String(of?.['incarnation']),
           ...chunkOf(texts),
         }
       }
@@ -242,9 +251,10 @@ class ArchiveStore implements ArchiveCalls {
     kind: number,
     resourceVersion: string,
     limit: number,
+    base?: BaseMark,
   ): Promise<readonly ResumedChange[] | undefined> {
     return this.#ask(async (engine) => {
-      const since = changesSince(engine, this.#writer, kind, resourceVersion, limit)
+      const since = changesSince(engine, this.#writer, kind, resourceVersion, limit, base)
       const found = await unlessLost(since)
       return found === lost ? undefined : found
     })

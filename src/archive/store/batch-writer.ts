@@ -8,7 +8,13 @@ import type { ArchiveBatch, ArchivedKind } from '../archive-calls.ts'
 import { ArchiveError } from '../archive-options.ts'
 import { lost, packedText, unlessLost, unpacked } from './bodies.ts'
 import type { SqlRow, SqlValue, Statements, Transaction } from './engine.ts'
-import { type BatchOfKind, remember, type WrittenKind, writtenAfter } from './kind-rows.ts'
+import {
+  type BatchOfKind,
+  namespacesAfter,
+  remember,
+  type WrittenKind,
+  writtenAfter,
+} from './kind-rows.ts'
 import { keptChange, keptState, type KeptChange, lostChange } from './kept-state.ts'
 
 /** What a transaction wrote. `bytes`: of the changes. */
@@ -26,6 +32,13 @@ interface State {
   readonly version: string
   /** What its row counts. */
   readonly bytes: number
+}
+
+/** A record of a batch. */
+interface RecordOfKind extends BatchOfKind {
+  readonly key: string
+  /** The position of its change; `null` until a list has ended. */
+  readonly position: string | null
 }
 
 const objectColumns =
@@ -85,11 +98,13 @@ export class BatchWriter {
       const to = batch.ends[at] ?? from
       const text = decoder.decode(batch.bytes.subarray(from, to))
       from = to
+      const position = batch.positions?.[at] ?? batch.position ?? kind.position ?? null
+      const record = { ...work, key, position: batch.list === undefined ? position : null }
       if (batch.types[at] === removed) {
-        await this.#remove(statements, rows, work, key, text)
+        await this.#remove(statements, rows, record, text)
       } else {
         named?.add(key)
-        await this.#put(statements, rows, work, key, text)
+        await this.#put(statements, rows, record, text)
       }
     }
     if (named === undefined || batch.list?.isLast !== true) return
@@ -97,23 +112,24 @@ export class BatchWriter {
     const gone = await keysBesides(statements, kind.id, named)
     const before = await this.#statesBefore(statements, new Map([[kind.id, gone]]))
     for (const [place, state] of before) rows.states.set(place, state)
-    for (const key of gone) await this.#remove(statements, rows, work, key, '')
+    for (const key of gone) {
+      await this.#remove(statements, rows, { ...work, key, position: null }, '')
+    }
   }
 
   async #put(
     statements: Statements,
     rows: WrittenRows,
-    work: BatchOfKind,
-    key: string,
+    record: RecordOfKind,
     text: string,
   ): Promise<void> {
-    const { kind, batch } = work
+    const { kind, batch, key } = record
     const place = placeOf(kind.id, key)
     const before = rows.states.get(place)
     const after = keptState(kind.archived, text, before?.text)
     if (before?.text === after.text && before.version === after.version) return
     const isSame = before?.uid === after.uid
-    if (before !== undefined && !isSame) await this.#remove(statements, rows, work, key, '')
+    if (before !== undefined && !isSame) await this.#remove(statements, rows, record, '')
     // The first list tells what there is, not what happened.
     if (kind.beginsMs !== undefined) {
       const isLost = isSame && before.text === undefined
@@ -121,7 +137,7 @@ export class BatchWriter {
       const change = isLost ? lostChange : keptChange(kind.archived, known, after)
       const type = isSame ? modified : added
       if (change !== undefined) {
-        await this.#change(statements, rows, work, key, type, after.uid, after.version, change)
+        await this.#change(statements, rows, record, type, after.uid, after.version, change)
       }
     }
     const dictionary = await this.#dictionaryOf(statements, kind, after.text)
@@ -150,11 +166,10 @@ export class BatchWriter {
   async #remove(
     statements: Statements,
     rows: WrittenRows,
-    work: BatchOfKind,
-    key: string,
+    record: RecordOfKind,
     text: string,
   ): Promise<void> {
-    const { kind } = work
+    const { kind, key } = record
     const place = placeOf(kind.id, key)
     const before = rows.states.get(place)
     if (before === undefined) return
@@ -163,7 +178,7 @@ export class BatchWriter {
     const change = isLost ? lostChange : keptChange(kind.archived, before.text, undefined)
     if (change !== undefined) {
       const version = last?.version ?? before.version
-      await this.#change(statements, rows, work, key, removed, before.uid, version, change)
+      await this.#change(statements, rows, record, removed, before.uid, version, change)
     }
     rows.remove(place, kind.id, key)
   }
@@ -171,18 +186,17 @@ export class BatchWriter {
   async #change(
     statements: Statements,
     rows: WrittenRows,
-    work: BatchOfKind,
-    key: string,
+    record: RecordOfKind,
     type: number,
     uid: string,
     version: string,
     { manager, paths, fieldCount, whole, detail }: KeptChange,
   ): Promise<void> {
-    const { kind, batch } = work
+    const { kind, batch, key, position } = record
     const dictionary = await this.#dictionaryOf(statements, kind, detail)
     const packed = packedText(detail, dictionary.body)
     const [namespace, name] = namespaceAndName(key)
-    const after = batch.list === undefined ? (batch.afterMs ?? null) : knownUntil(work)
+    const after = batch.list === undefined ? (batch.afterMs ?? null) : knownUntil(record)
     rows.change(kind.id, packed.length + paths.length + 2 * key.length + rowBytes, [
       kind.id,
       namespace,
@@ -192,7 +206,7 @@ export class BatchWriter {
       after,
       type,
       version,
-      batch.list === undefined ? (batch.position ?? kind.position ?? null) : null,
+      position,
       manager,
       paths,
       fieldCount,
@@ -402,14 +416,16 @@ async function updateKinds(
   const last = new Map(works.map((work) => [work.kind.id, work]))
   for (const [id, { kind, batch }] of last) {
     const counts = rows.counts.get(id)
-    const position = positionAfter(works, kind)
+    const own = works.filter((work) => work.kind === kind)
+    const namespaces = own.reduce((all, work) => namespacesAfter(all, work.batch), kind.namespaces)
     await statements.rows(
-      `UPDATE kinds SET position = $2, incarnation = $3, written = $4,
-         objects = objects + $5, object_bytes = object_bytes + $6,
-         changes = changes + $7, change_bytes = change_bytes + $8 WHERE id = $1`,
+      `UPDATE kinds SET position = $2, namespaces = $3, incarnation = $4, written = $5,
+         objects = objects + $6, object_bytes = object_bytes + $7,
+         changes = changes + $8, change_bytes = change_bytes + $9 WHERE id = $1`,
       [
         id,
-        position ?? null,
+        positionAfter(own, kind) ?? null,
+        namespaces === undefined ? null : JSON.stringify(namespaces),
         batch.incarnation,
         writtenAfter(kind, batch),
         counts?.objects ?? 0,
@@ -422,7 +438,10 @@ async function updateKinds(
   }
 }
 
-/** What the list found belongs to its position. Resource versions of another incarnation are no more to be compared. */
+/**
+ * What the list found belongs to its position. What came and went before it is in no row, so nobody can go on from there by
+ * the rows.
+ */
 async function endList(
   statements: Statements,
   kind: WrittenKind,
@@ -433,7 +452,6 @@ async function endList(
     'UPDATE changes SET position = $2 WHERE kind_id = $1 AND position IS NULL',
     [kind.id, position],
   )
-  if (kind.beginsMs !== undefined && kind.incarnation === batch.incarnation) return
   await statements.rows(
     `UPDATE kinds SET begins = COALESCE(begins, $2), since_position = $3,
        since_change = COALESCE((SELECT MAX(id) FROM changes WHERE kind_id = $1), 0) WHERE id = $1`,
@@ -442,8 +460,7 @@ async function endList(
 }
 
 /** Of a list before its last part: none, since its rows are of two moments. */
-function positionAfter(works: readonly BatchOfKind[], kind: WrittenKind): string | undefined {
-  const own = works.filter((work) => work.kind === kind)
+function positionAfter(own: readonly BatchOfKind[], kind: WrittenKind): string | undefined {
   if (own.some(({ batch }) => batch.list !== undefined)) return own.at(-1)?.batch.position
   return own.findLast(({ batch }) => batch.position !== undefined)?.batch.position ?? kind.position
 }

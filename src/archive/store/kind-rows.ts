@@ -1,6 +1,6 @@
 /* The rows of kinds: how one is made, and what the writer takes from it. */
 
-import type { ArchiveBatch, ArchivedKind } from '../archive-calls.ts'
+import type { ArchiveBatch, ArchivedKind, KindState } from '../archive-calls.ts'
 import type { SqlRow, Statements } from './engine.ts'
 
 /** A kind that is written. */
@@ -8,6 +8,7 @@ export interface WrittenKind {
   readonly id: number
   archived: ArchivedKind
   position: string | undefined
+  namespaces: KindState['namespaces']
   incarnation: string
   writtenMs: number
   /** Since when all changes are known; `undefined`: there was no whole list yet. */
@@ -23,6 +24,7 @@ export interface BatchOfKind {
 
 export const unwritten = {
   position: undefined,
+  namespaces: undefined,
   incarnation: '',
   writtenMs: 0,
   beginsMs: undefined,
@@ -90,6 +92,7 @@ async function kindRow(
 
 export function adopt(kind: WrittenKind, row: SqlRow): void {
   kind.position = textOf(row['position'])
+  kind.namespaces = namespacesOf(row)
   kind.incarnation = String(row['incarnation'])
   kind.writtenMs = Number(row['written'])
   kind.beginsMs = row['begins'] === null ? undefined : Number(row['begins'])
@@ -99,9 +102,26 @@ export function textOf(value: SqlRow[string] | undefined): string | undefined {
   return value === null || value === undefined ? undefined : String(value)
 }
 
+export function namespacesOf(row: SqlRow | undefined): KindState['namespaces'] {
+  const text = textOf(row?.['namespaces'])
+  return text === undefined ? undefined : (JSON.parse(text) as KindState['namespaces'])
+}
+
+/** The resource versions of the namespaces after a batch. */
+export function namespacesAfter(
+  before: KindState['namespaces'],
+  { list, namespaces }: ArchiveBatch,
+): KindState['namespaces'] {
+  const known = list === undefined ? before : undefined
+  if (namespaces === undefined) return known
+  const after = Object.entries({ ...known, ...namespaces })
+  return Object.fromEntries(after.filter((one): one is [string, string] => one[1] !== null))
+}
+
 /** What is known of a kind once a batch is written. */
 export function remember(kind: WrittenKind, batch: ArchiveBatch): void {
   kind.position = batch.list === undefined ? (batch.position ?? kind.position) : batch.position
+  kind.namespaces = namespacesAfter(kind.namespaces, batch)
   kind.incarnation = batch.incarnation
   kind.writtenMs = writtenAfter(kind, batch)
   if (batch.list?.isLast !== true) return

@@ -3,10 +3,18 @@
  * until one is of the version or before it; the states before are made backwards, from the newest ones. Objects of which only
  * something changed that is no change to the archive (a heartbeat) have a newer version and no row of a change: they are told
  * as modified, with the newest state.
+ *
+ * A store that one watch per namespace fills counts its own steps (`JointPosition`), and its rows have the position of each
+ * step. A later store began with its objects, and knows the last change then (`base`): up to there, rows of other stores
+ * are older. Whether the first store got as far as the asked position is for the caller to know.
  */
 
-import { compareResourceVersions, resourceVersion } from '../../kubernetes/resource-version.ts'
-import { recordTypes, type ResumedChange } from '../archive-calls.ts'
+import {
+  compareResourceVersions,
+  readJointPosition,
+  resourceVersion,
+} from '../../kubernetes/resource-version.ts'
+import { type BaseMark, recordTypes, type ResumedChange } from '../archive-calls.ts'
 import { type BatchWriter, keyOf } from './batch-writer.ts'
 import type { Engine, SqlRow } from './engine.ts'
 import { readableText, stateBefore } from './kept-state.ts'
@@ -18,24 +26,31 @@ export async function changesSince(
   kind: number,
   since: string,
   limit: number,
+  base?: BaseMark,
 ): Promise<readonly ResumedChange[] | undefined> {
   const [row] = await engine.rows(
     'SELECT position, since_position, since_change FROM kinds WHERE id = $1',
     [kind],
   )
-  const isKnown =
-    (order(row?.['since_position'], since) ?? 1) <= 0 &&
-    (order(row?.['position'], since) ?? -1) >= 0
-  if (!isKnown) return undefined
-  const rows = await newestFirst(engine, kind, Number(row?.['since_change']), since, limit)
-  if (rows === undefined) return undefined
+  const joint = readJointPosition(since)
+  // Without a list since then, there are rows of all that the later store knows.
+  const isAsThen = base !== undefined && row?.['since_position'] === base.sincePosition
+  const isSince = (orderOf(row?.['since_position'], since) ?? (isAsThen ? 0 : 1)) <= 0
+  const isUntil = base !== undefined || (orderOf(row?.['position'], since) ?? -1) >= 0
+  if (!isUntil || (!isSince && base === undefined)) return undefined
+  const within = { sinceChange: Number(row?.['since_change']), until: base?.lastChange }
+  const found = await newestFirst(engine, kind, within, since, limit)
+  if (found === undefined || !(isSince || found.isWhole)) return undefined
+  const { rows } = found
   const told = new Set(rows.map(keyOf))
-  const newer = await newerObjects(engine, kind, since)
+  const newer = await newerObjects(engine, kind, joint?.low ?? since)
   const silent = newer.filter((object) => !told.has(keyOf(object)))
   if (rows.length + silent.length > limit) return undefined
 
   const changes: ResumedChange[] = []
   for (const object of silent) {
+    // Its version is after the least of the namespaces; its change may be before the position all the same.
+    if (joint !== undefined && (await isLastChange(engine, kind, object))) continue
     const after = readableText((await newestText(engine, writer, kind, object)) ?? '')
     changes.push({
       type: 'MODIFIED',
@@ -53,7 +68,9 @@ export async function changesSince(
     const after = hasText ? texts.get(key) : await newestText(engine, writer, kind, change)
     const before = stateBefore(after, await writer.text(engine, change, 'detail'))
     texts.set(key, before)
-    changes.push(resumed(change, key, before, after))
+    if (Number(change['id']) > (base?.lastChange ?? Infinity)) continue
+    const one = resumed(change, key, before, after)
+    changes.push(joint === undefined ? one : { ...one, position: String(change['position']) })
   }
   return changes.toReversed()
 }
@@ -75,31 +92,36 @@ function resumed(
   }
 }
 
-/** The rows of changes after a version; `undefined`: more than `limit`. */
+/**
+ * The rows of changes after a version; `undefined`: more than `limit`. `isWhole`: there is one of the version or before it.
+ * Rows after `until` are among them, since their states lead back to those before.
+ */
 async function newestFirst(
   engine: Engine,
   kind: number,
-  sinceChange: number,
+  { sinceChange, until }: { readonly sinceChange: number; readonly until: number | undefined },
   since: string,
   limit: number,
-): Promise<readonly SqlRow[] | undefined> {
+): Promise<{ readonly rows: readonly SqlRow[]; readonly isWhole: boolean } | undefined> {
   const found: SqlRow[] = []
   const chunks = engine.chunks(
-    `SELECT namespace, name, uid, after, type, version, position, dictionary, detail FROM changes
+    `SELECT id, namespace, name, uid, after, type, version, position, dictionary, detail FROM changes
      WHERE kind_id = $1 AND id > $2 ORDER BY id DESC`,
     [kind, sinceChange],
     200,
   )
   for await (const rows of chunks) {
     for (const row of rows) {
-      if ((order(row['position'], since) ?? 1) <= 0) return found
+      const place = orderOf(row['position'], since)
+      const isOfOlder = place === undefined && Number(row['id']) <= (until ?? 0)
+      if (isOfOlder || (place ?? 1) <= 0) return { rows: found, isWhole: true }
       // A batch that ended after the version may have begun before it. What a list found has older versions.
-      if (row['after'] === null && (order(row['version'], since) ?? 1) <= 0) continue
+      if (row['after'] === null && (orderOf(row['version'], since) ?? 1) <= 0) continue
       found.push(row)
       if (found.length > limit) return undefined
     }
   }
-  return found
+  return { rows: found, isWhole: false }
 }
 
 async function newerObjects(
@@ -114,9 +136,23 @@ async function newerObjects(
     5_000,
   )
   for await (const rows of chunks) {
-    for (const row of rows) if ((order(row['version'], since) ?? 1) > 0) newer.push(row)
+    for (const row of rows) if ((orderOf(row['version'], since) ?? 1) > 0) newer.push(row)
   }
   return newer
+}
+
+/** Whether the newest state of an object came with its last change. */
+async function isLastChange(
+  engine: Engine,
+  kind: number,
+  { namespace = '', name = '', version }: SqlRow,
+): Promise<boolean> {
+  const [last] = await engine.rows(
+    `SELECT version FROM changes WHERE kind_id = $1 AND namespace = $2 AND name = $3
+     ORDER BY id DESC LIMIT 1`,
+    [kind, namespace, name],
+  )
+  return last?.['version'] === version
 }
 
 /** `undefined`: there is no such object now. */
@@ -133,7 +169,7 @@ async function newestText(
   return found && writer.text(engine, found)
 }
 
-function order(a: SqlRow[string] | undefined, b: string): number | undefined {
+function orderOf(a: SqlRow[string] | undefined, b: string): number | undefined {
   if (a === null || a === undefined) return undefined
   return compareResourceVersions(resourceVersion(String(a)), resourceVersion(b))
 }

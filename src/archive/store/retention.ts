@@ -100,12 +100,14 @@ async function knownSince(
   rows: readonly SqlRow[],
 ): Promise<void> {
   const time = Math.max(...rows.map((row) => Number(row['time'])))
+  const last = rows.at(-1)
   const bytes = rows.reduce((sum, row) => sum + Number(row['bytes']), 0)
   await statements.rows(
     `UPDATE kinds SET changes = changes - $2, change_bytes = change_bytes - $3,
        begins = CASE WHEN begins < $4 THEN $4 ELSE begins END,
-       since_position = COALESCE($5, since_position) WHERE id = $1`,
-    [kind, rows.length, bytes, time, rows.at(-1)?.['position'] ?? null],
+       since_position = CASE WHEN since_change < $6 THEN COALESCE($5, since_position) ELSE since_position END,
+       since_change = CASE WHEN since_change < $6 THEN $6 ELSE since_change END WHERE id = $1`,
+    [kind, rows.length, bytes, time, last?.['position'] ?? null, last?.['id'] ?? 0],
   )
 }
 

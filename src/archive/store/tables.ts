@@ -4,8 +4,9 @@
  *
  *     holders       which process writes a cluster, and until when nobody else may; its epoch grows with each holder
  *     kinds         a kind of a cluster, its form, its position (the resource version that `objects` shows), and how much there
- *                   is of it. `begins`: since when all changes are known; `since_position`: the same as a resource version,
- *                   with the last change before the present incarnation of the cluster
+ *                   is of it. `begins`: since when all changes are known; `since_position`: since which position there is a
+ *                   row of each, with the last change until then. `namespaces`: where each namespace is watched by itself,
+ *                   the resource version of each whose objects are whole, as JSON
  *     dictionaries  a text of a kind, against which bodies are compressed
  *     objects       the newest state of each object
  *     changes       what changed, newest last: what a reader sees of it, and what makes the state before. `position` is
@@ -61,4 +62,5 @@ export const versions: readonly (readonly string[])[] = [
        address TEXT NOT NULL PRIMARY KEY, instance TEXT NOT NULL, until BIGINT NOT NULL, leaving INTEGER NOT NULL)`,
     `CREATE TABLE serving (cluster TEXT NOT NULL PRIMARY KEY, address TEXT NOT NULL)`,
   ],
+  [`ALTER TABLE kinds ADD COLUMN namespaces TEXT`],
 ]

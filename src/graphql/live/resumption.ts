@@ -10,8 +10,8 @@ import { sleep } from '../../lib/backoff.ts'
 import type { Change } from '../../informer/store/change.ts'
 import {
   compareResourceVersions,
-  readJointPosition,
   resourceVersion,
+  type ResourceVersion,
 } from '../../kubernetes/resource-version.ts'
 import { objectTest, type ObjectTest } from '../../query/condition/affected-rows.ts'
 import { isInScope } from '../../query/condition/scope.ts'
@@ -52,16 +52,8 @@ export async function resumed(
     lists.map(async (one) => {
       const positions = asked.get(one)
       if (!one.isFollowing || positions === undefined) return
-      const snapshot = await one.reading.snapshot()
-      const ofRows = one.reading
-        .readable(snapshot)
-        .map((at) => ({ position: at.kind.typeName, at }))
-      await Promise.all(
-        [...ofRows, ...(one.list.filter?.kinds ?? [])].map(async ({ position, at }) => {
-          const version = positions[position]
-          if (version !== undefined) await snapshot.history(at).reach(resourceVersion(version))
-        }),
-      )
+      const histories = historiesOf(one, await one.reading.snapshot(), positions)
+      await Promise.all(histories.map(({ history, from: at }) => history.reach(at)))
     }),
   )
   if (!(await hasReached(state, asked))) return undefined
@@ -71,12 +63,12 @@ export async function resumed(
   const positions = state.reachPresent()
   const isAhead = state.isAheadOf(positions)
   // A joint position of another store covers all namespaces together. The client may hold more of some namespaces.
-  const isBehind = Array.from(asked).some(([one, ofList]) =>
-    Object.entries(ofList).some(([type, position]) => {
-      const { store } = readJointPosition(position) ?? {}
-      const own = positions.get(one)?.[type] ?? ''
-      return store !== undefined && store !== readJointPosition(own)?.store
-    }),
+  const isBehind = Array.from(asked).some(
+    ([one, ofList]) =>
+      one.isFollowing &&
+      historiesOf(one, one.reading.now(), ofList).some(
+        ({ history, from: at }) => !history.isExact(at),
+      ),
   )
   // Rows that changed after the positions come with the next frame, unless they are written already.
   const until: GroupPositions = isAhead ? new Map() : positions
@@ -89,6 +81,23 @@ export async function resumed(
     rows: missed.length,
     next: group.members.frames.next,
     positions,
+  })
+}
+
+/** The histories of the kinds that a list reads, each with the position to go on from. */
+function historiesOf(
+  { reading, list }: GroupList,
+  snapshot: ReadSnapshot,
+  positions: Positions,
+): readonly {
+  readonly history: ReturnType<ReadSnapshot['history']>
+  readonly from: ResourceVersion
+}[] {
+  const ofRows = reading.readable(snapshot).map((at) => ({ position: at.kind.typeName, at }))
+  return [...ofRows, ...(list.filter?.kinds ?? [])].flatMap(({ position, at }) => {
+    const version = positions[position]
+    if (version === undefined) return []
+    return [{ history: snapshot.history(at), from: resourceVersion(version) }]
   })
 }
 

@@ -6,9 +6,11 @@ import type { ObjectIntake } from './object-intake.ts'
 /** The objects of a resource at a position, from an archive. */
 export interface ArchivedBase {
   readonly resourceVersion: ResourceVersion
+  /** If each namespace was watched by itself: the resource versions that they had reached. */
+  readonly namespaces?: ReadonlyMap<string, ResourceVersion> | undefined
   /**
-   * A version that the server has reached; `undefined` if none is known. It is not before {@link resourceVersion}: then the
-   * archive would be of another history.
+   * A version that the server has reached; `undefined` if none is known. It is not before {@link resourceVersion}, or those
+   * of the namespaces: then the archive would be of another history.
    */
   readonly reached: ResourceVersion | undefined
   /** The texts (UTF-8 JSON), some at a time; each ends where `ends` says, and begins where the one before ends. */

@@ -27,6 +27,8 @@ export type ReflectedDelta = { readonly namespace?: string } & (
       readonly isReread: boolean
       /** The objects of an archive: the changes since then follow, and a bookmark with `endsBase`. */
       readonly isBase?: boolean
+      /** With `isBase`: the namespaces that follow from these versions, each by itself, with such a bookmark each. */
+      readonly namespaces?: ReadonlyMap<string, ResourceVersion> | undefined
     }
   | {
       readonly type: 'BOOKMARK'

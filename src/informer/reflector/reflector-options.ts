@@ -14,6 +14,12 @@ import type { ArchivedBase } from './archived-base.ts'
 import type { ListerWatcher, Selection } from './lister-watcher.ts'
 import type { ObjectIntake } from './object-intake.ts'
 
+/** Finds the objects of an archive; `byNamespaces`: those of a store of several namespaces. */
+export type BaseOf = (
+  signal: AbortSignal,
+  byNamespaces: boolean,
+) => Promise<ArchivedBase | undefined>
+
 export interface ReflectorParts {
   /** For messages: `pods`, `deployments.apps`. */
   readonly resourceName: string
@@ -24,7 +30,7 @@ export interface ReflectorParts {
   readonly observer: InformerObserver
   readonly failed: ReportFailure
   /** The objects of an archive, to begin with. Absent, or without an answer: a list. */
-  readonly base?: ((signal: AbortSignal) => Promise<ArchivedBase | undefined>) | undefined
+  readonly base?: BaseOf | undefined
   /** The first list is of this resource version or a later one. Absent: any. */
   readonly notBefore?: ResourceVersion | undefined
 }

@@ -93,7 +93,9 @@ export class Reflector {
   /** The archive to begin with; `undefined` once it was read or refused. */
   #base: ReflectorParts['base']
   /** The changes since the archive was written arrive, up to this version if it is known. */
-  #catchingUp: { readonly until: ResourceVersion | undefined; readonly sinceMs: number } | undefined
+  #catchingUp: { readonly until: ResourceVersion | undefined; sinceMs?: number } | undefined
+  /** Whether the next run begins with a watch: see {@link follow}. */
+  #follows = false
 
   constructor(given: ReflectorParts, options: ReflectorOptions) {
     const parts = { ...given, stage: () => given.stage(this.#rereading.isReread) }
@@ -127,6 +129,11 @@ export class Reflector {
     return this.#lastContactMs
   }
 
+  /** Whether it waits for the objects of the archive. */
+  get awaitsBase(): boolean {
+    return this.#base !== undefined
+  }
+
   /** How long nothing of the first list has arrived that is asked for at present; 0 after it, and between two attempts. */
   get silentMs(): number {
     const isAsking = this.#lastContactMs === undefined && this.#doing !== 'waiting'
@@ -141,6 +148,8 @@ export class Reflector {
     this.#queue = queue
     this.#heardMs = performance.now()
     let step: Step = this.#base === undefined ? this.#listing() : 'base'
+    if (this.#follows) step = 'watch'
+    this.#follows = false
     try {
       while (!signal.aborted) {
         try {
@@ -153,6 +162,16 @@ export class Reflector {
       await this.#close()
       this.#doing = 'stopped'
     }
+  }
+
+  /**
+   * The store has the objects of an archive at this position, and the server has reached `until`. The next run watches from
+   * there, and ends what happened since with a bookmark.
+   */
+  follow(position: ResourceVersion, until: ResourceVersion | undefined): void {
+    this.#follows = true
+    this.#base = undefined
+    this.#beginAt(position, until)
   }
 
   /** Lists again, and takes states with known resource versions as new. */
@@ -203,8 +222,9 @@ export class Reflector {
       return this.#listing()
     }
     this.#failed(step === 'watch' || step === 'base' ? 'watch' : 'list', error)
-    if (step === 'watch' && this.#wasUnreached && isExpired(error)) {
-      // The server is back. A list catches up with the changes that it has forgotten.
+    const isLate = this.#wasUnreached || this.#catchingUp !== undefined
+    if (step === 'watch' && isLate && isExpired(error)) {
+      // The server, or this program, is back. A list catches up with the changes that the server has forgotten.
       this.#wasUnreached = false
       this.#backoff.restart()
       return this.#listing()
@@ -248,7 +268,7 @@ export class Reflector {
    * false if there are none to begin with. Throws if the server has forgotten the position: then nobody has seen them.
    */
   async #restore(signal: AbortSignal): Promise<boolean> {
-    const base = await this.#base?.(signal)
+    const base = await this.#base?.(signal, false)
     if (base === undefined) return false
     const { resourceVersion, reached } = base
     this.#doing = 'listing'
@@ -274,9 +294,7 @@ export class Reflector {
       this.#base = undefined
       this.#observed()
       this.#doing = 'watching'
-      // A server of another history may be silent.
-      this.#position.doubt = reached === undefined ? 'ended' : 'none'
-      this.#catchingUp = { until: reached, sinceMs: performance.now() }
+      this.#beginAt(resourceVersion, reached)
       const list = { contents, resourceVersion, clock, isReread: false }
       this.#queue.push({ type: 'REPLACED', ...list, isBase: true })
       this.#parts.observer.restored?.({ items: contents.size, durationMs: clock.ageMs })
@@ -285,6 +303,13 @@ export class Reflector {
       leaving.abort()
       throw error
     }
+  }
+
+  #beginAt(position: ResourceVersion, until: ResourceVersion | undefined): void {
+    this.#position.moved(position)
+    // A server of another history may be silent.
+    this.#position.doubt = until === undefined ? 'ended' : 'none'
+    this.#catchingUp = { until }
   }
 
   #throwIfError(frame: Uint8Array | undefined): void {
@@ -297,16 +322,20 @@ export class Reflector {
   #caughtUp(): void {
     if (this.#catchingUp === undefined) return
     this.#catchingUp = undefined
+    this.#observed()
     const resourceVersion = this.#position.last
     this.#queue.push({ type: 'BOOKMARK', resourceVersion, endsBase: true })
   }
 
   /** Whether the server has sent what it had when the watch began. */
   async #isCaughtUp(stream: WatchStream): Promise<boolean> {
-    const { until, sinceMs = 0 } = this.#catchingUp ?? {}
+    const catchingUp = this.#catchingUp
+    if (catchingUp === undefined) return true
+    const { until } = catchingUp
     const order = until && compareResourceVersions(this.#position.last, until)
     if (typeof order === 'number' && order >= 0) return true
-    return performance.now() - sinceMs > catchUpMs || !(await stream.hasWithin(quietMs))
+    catchingUp.sinceMs ??= performance.now()
+    return performance.now() - catchingUp.sinceMs > catchUpMs || !(await stream.hasWithin(quietMs))
   }
 
   async #receiveList(signal: AbortSignal): Promise<void> {

@@ -64,7 +64,8 @@ function startWriter(url: string, pauseMs: number, bytes: number, before: readon
 /** That the rows are those of the position, of what `process/writer.ts` writes. Resolves with the position. */
 async function expectWhole(url: string, bytes: number): Promise<number> {
   await using archive = await openArchive({ url })
-  const { id, position, objects } = await archive.kind(configMaps)
+  const { id, position, namespaces, objects } = await archive.kind(configMaps)
+  expect(namespaces).toEqual({ default: position })
   const rows = await objectsOf(archive, id)
   expect(objects).toBe(rows.length)
   const version = Number(position)

@@ -32,9 +32,10 @@ for (;;) {
   // What happens meanwhile is in the list that comes next.
   if (isBehind && writing.size > 0) continue
   const version = sent
+  const namespaces = { default: `${version}` }
   const batch = isBehind
-    ? listOf(id, stateAt(version, Number(bytes)), { position: `${version}` })
-    : batchOf(id, [changeAt(version, Number(bytes))])
+    ? listOf(id, stateAt(version, Number(bytes)), { position: `${version}`, namespaces })
+    : batchOf(id, [changeAt(version, Number(bytes))], { namespaces })
   isBehind = false
   writing.add(version)
   archive
