@@ -325,7 +325,7 @@ export const portalTasks: readonly PortalTask[] = [
           .join('---\n'),
       )
       await hand.press('Control+Enter')
-      await hand.click(button(page, 'Apply 2 documents'))
+      await hand.click(button(page, /^Create 2 objects in/))
       await hand.see(page.getByText('2 of 2 documents applied.'))
     },
   },
