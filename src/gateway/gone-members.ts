@@ -36,6 +36,8 @@ const lookMs = 500
 const againMs = 100
 /** A connection that takes longer is neither taken nor refused. */
 const connectDeadlineMs = 1_000
+/** How long a gateway is in doubt. While the database is away, nobody can judge it. */
+const doubtMs = 3_000
 
 export class GoneMembers {
   readonly #options: GoneMembersOptions
@@ -43,9 +45,10 @@ export class GoneMembers {
   /** The processes that have taken a connection, and those that were judged. */
   readonly #reached = new Set<string>()
   readonly #judged = new Set<string>()
-  /** The addresses that are tried now, and those of them that a question has found closed, or that have refused. */
+  /** The addresses that are tried now. */
   readonly #trying = new Map<string, Promise<void>>()
-  readonly #suspects = new Set<string>()
+  /** Since when addresses refuse, or are tried because a question has found them closed. */
+  readonly #suspectMs = new Map<string, number>()
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: GoneMembersOptions) {
@@ -64,14 +67,14 @@ export class GoneMembers {
 
   /** Whether the gateway at an address may be gone, which will be known in a moment. */
   isInDoubt(address: string): boolean {
-    return this.#suspects.has(address)
+    return performance.now() - (this.#suspectMs.get(address) ?? -Infinity) < doubtMs
   }
 
   /** A connection to the gateway at an address was refused, or has broken. */
   suspect(address: string): void {
     const member = this.#options.living().find((one) => one.address === address)
     if (member === undefined || !this.#mayJudge(member)) return
-    this.#suspects.add(address)
+    this.#doubt(address)
     this.#look(member)
   }
 
@@ -81,6 +84,10 @@ export class GoneMembers {
       const living = this.#options.living()
       const instances = new Set(living.map(({ instance }) => instance))
       for (const one of this.#reached) if (!instances.has(one)) this.#reached.delete(one)
+      const addresses = new Set(living.map(({ address }) => address))
+      for (const one of this.#suspectMs.keys()) {
+        if (!addresses.has(one)) this.#suspectMs.delete(one)
+      }
       const others = living.filter((one) => one.address !== this.#options.address)
       const sorted = others.toSorted((a, b) => (a.address < b.address ? -1 : 1))
       const next = sorted.find(({ address }) => address > this.#options.address) ?? sorted[0]
@@ -96,16 +103,17 @@ export class GoneMembers {
     return !isLeaving && this.#reached.has(instance) && !this.#judged.has(instance)
   }
 
+  #doubt(address: string): void {
+    if (!this.#suspectMs.has(address)) this.#suspectMs.set(address, performance.now())
+  }
+
   #look(member: SharedMember): void {
     const { address } = member
     if (this.#stop.signal.aborted || this.#trying.has(address)) return
     const tried = this.#tried(member)
       // The database is away.
       .catch(() => undefined)
-      .finally(() => {
-        this.#trying.delete(address)
-        this.#suspects.delete(address)
-      })
+      .finally(() => void this.#trying.delete(address))
     this.#trying.set(address, tried)
   }
 
@@ -114,8 +122,11 @@ export class GoneMembers {
     const { address, instance } = member
     const state = await connected(address)
     if (state === 'taken') this.#reached.add(instance)
-    if (state !== 'refused' || !this.#mayJudge(member)) return
-    this.#suspects.add(address)
+    if (state !== 'refused' || !this.#mayJudge(member)) {
+      this.#suspectMs.delete(address)
+      return
+    }
+    this.#doubt(address)
     await read()
     const seen = living().find((one) => one.address === address && one.instance === instance)
     await sleep(againMs, this.#stop.signal)
@@ -125,6 +136,7 @@ export class GoneMembers {
     this.#judged.add(instance)
     log.warn(`the gateway ${address} refuses connections, so it counts as gone`)
     await read()
+    this.#suspectMs.delete(address)
   }
 }
 
