@@ -139,7 +139,7 @@ describe('a gateway that says no more, but that it lives', needsPostgres, () => 
 })
 
 describe('a gateway that is stopped as a process', needsPostgres, () => {
-  it('is waited for until others hold its clusters, which then answer', async () => {
+  it('costs the questions that wait for it its clusters, until the others hold them', async () => {
     await using shared = await SharedGateways.start(count)
     const here = await shared.serve({ limits })
     const { program, address } = await shared.program()
@@ -153,8 +153,6 @@ describe('a gateway that is stopped as a process', needsPostgres, () => {
         const { totalCount } = answer.data.pods
         expect(totalCount + missing(answer).length).toBe(count)
       }
-      // On a busy machine, some may not wait long enough.
-      expect(answers).toContainEqual({ data: whole })
       await expect.poll(() => here.query(all), patience).toEqual({ data: whole })
     } finally {
       program.signal('SIGCONT')
