@@ -328,15 +328,17 @@ export interface SharingMember {
   readonly isLeaving: boolean
 }
 
+/** A gateway, as its row says. */
+export interface SharedMember extends SharingMember {
+  /** For how long its row says that it lives; less than 0: its row is over. */
+  readonly remainingMs: number
+  /** Until when that is, in milliseconds since the epoch by the clock of the database: another value after each prolongation. */
+  readonly untilMs: number
+}
+
 /** What the gateways that share clusters say of each other. */
 export interface SharedClusters {
-  readonly members: readonly {
-    readonly address: string
-    readonly instance: string
-    /** For how long its row says that it lives; less than 0: its row is over. */
-    readonly remainingMs: number
-    readonly isLeaving: boolean
-  }[]
+  readonly members: readonly SharedMember[]
   /** By cluster, the address of the gateway that serves it, or served it when it lived. */
   readonly holders: readonly (readonly [cluster: string, address: string])[]
   /** Whether another process has this gateway's address. */
@@ -355,7 +357,10 @@ export interface SharingCalls {
   prolongMember(member: SharingMember): Promise<SharedClusters>
   /** Makes this gateway the one that serves these clusters. Resolves with the names of those that it has got. */
   takeClusters(member: SharingMember, takings: readonly ClusterTaking[]): Promise<readonly string[]>
+  /** Says that this gateway lives no more. */
   removeMember(member: SharingMember): Promise<void>
+  /** Says so of another one, unless its row is another one by now, or was prolonged. Resolves with whether it is removed. */
+  removeGone(member: SharedMember): Promise<boolean>
   /** Lets another process write a cluster at once. Call it when the recordings of its kinds have ended. */
   releaseCluster(cluster: string): Promise<void>
 }

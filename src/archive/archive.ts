@@ -30,6 +30,7 @@ import type {
   ResumedChange,
   Topic,
   SharedClusters,
+  SharedMember,
   SharingMember,
 } from './archive-calls.ts'
 import { ArchiveError, type ArchiveErrorCode, type ArchiveOptions } from './archive-options.ts'
@@ -239,6 +240,10 @@ class WorkerArchive implements Archive {
 
   removeMember(member: SharingMember): Promise<void> {
     return this.#ask('removeMember', [member], sharingDeadlineMs)
+  }
+
+  removeGone(member: SharedMember): Promise<boolean> {
+    return this.#ask('removeGone', [member], sharingDeadlineMs)
   }
 
   releaseCluster(cluster: string): Promise<void> {

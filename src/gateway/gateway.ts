@@ -21,6 +21,7 @@ import {
 import { createAuthenticator } from '../access/authentication/create-authenticator.ts'
 import { apiServerLimitsChecks } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
+import { connectionErrorOf } from '../api-server/transport/connection-error.ts'
 import { defaultCacheLimits } from '../cache/cache-bounds.ts'
 import { isPrometheusUrl, type PrometheusOptions } from '../cache/prometheus.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
@@ -488,7 +489,11 @@ class RunningGateway implements OpenedGateway {
         address,
         trust: options.share ?? {},
         proofOf: (document) => this.#fleet.sharing?.proofOf(document) ?? '',
-        unreachable: ({ message }) => this.#failures.warn(message),
+        unreachable: ({ message, cause }, peer) => {
+          this.#failures.warn(message)
+          const { failure } = connectionErrorOf(peer, cause ?? {})
+          if (failure === 'refused' || failure === 'reset') this.#fleet.sharing?.suspect(peer)
+        },
         refused: (peer) => {
           const text = `the gateway at ${peer} refuses the credentials of a caller, which this gateway accepts`
           const hint = 'give all gateways the same auth, and the same auth.login.sessionSecretFile'
@@ -505,6 +510,8 @@ class RunningGateway implements OpenedGateway {
         address,
         peers: this.#peers,
         isProven: (...made) => this.#fleet.sharing?.isProven(...made) === true,
+        isGone: (one) => this.#fleet.sharing?.isLiving(one) === false,
+        isComing: (cluster) => this.#fleet.sharing?.isComing(cluster) === true,
         plans,
         refused: (request, origin) => {
           const { clusters, explains: explain = false } = request

@@ -57,8 +57,8 @@ export interface HttpPeersOptions {
   readonly trust: Pick<ShareOptions, 'caFile' | 'certFile' | 'keyFile'>
   /** Shows peers that this gateway has made a document: see `Sharing.proofOf`. */
   readonly proofOf: (document: string) => string
-  /** Receives why a peer could not be asked. */
-  readonly unreachable: (error: PeerError) => void
+  /** Receives why a peer could not be asked, with its address. */
+  readonly unreachable: (error: PeerError, address: string) => void
   /** Called with the address of a peer that has refused the credentials of a caller. This gateway has accepted the same credentials. */
   readonly refused: (address: string) => void
   /** How long a peer may take to answer, or to begin a subscription. */
@@ -233,7 +233,7 @@ export class HttpPeers implements Peers, Disposable {
       else if (!isAnswer(response, text)) throw lost(peer, notOfGateway)
       return text
     } catch (error) {
-      if (error instanceof PeerError) unreachable(error)
+      if (error instanceof PeerError) unreachable(error, address)
       throw error
     } finally {
       clearTimeout(late)
@@ -512,7 +512,7 @@ class PeerFrames extends FrameStream {
   #fail(error: unknown): void {
     this.#sent.destroy()
     if (this.end === undefined) {
-      if (error instanceof PeerError) this.#means.unreachable(error)
+      if (error instanceof PeerError) this.#means.unreachable(error, this.#peer.address.origin)
       this.finish({ form: 'failed', errors: [error] })
     }
     this.#means.done()

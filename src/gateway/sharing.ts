@@ -6,7 +6,8 @@
  * row says which one serves the cluster now. The gateway that should hold it makes it a cluster of its own first: it
  * connects, and takes the objects from the archive, while the former holder goes on answering. When it is loaded, it takes
  * the row. The former holder sees that, and lets the cluster go once all the others must have seen it, too: until then they
- * may still ask it. The cluster of a gateway that lives no more is taken at once.
+ * may still ask it. The cluster of a gateway that lives no more is taken at once: when its row is over, or when its process
+ * is seen to have ended (`gone-members.ts`).
  *
  * While Postgres is away, everything stays as it was last known. When it is back, all rows are over; so for a while every
  * gateway that lived before counts as living, until each has had the time to prolong its row.
@@ -18,11 +19,12 @@
 import { createHash, createHmac, randomUUID, timingSafeEqual } from 'node:crypto'
 import type { AuthenticationOptions } from '../access/authentication/authentication-options.ts'
 import type { Archive } from '../archive/archive.ts'
-import type { SharedClusters, SharingCalls } from '../archive/archive-calls.ts'
+import type { SharedClusters, SharedMember, SharingCalls } from '../archive/archive-calls.ts'
 import { archivePlace, type ArchiveOptions } from '../archive/archive-options.ts'
 import { sleep } from '../lib/backoff.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { InvalidOptionError } from '../lib/options.ts'
+import { GoneMembers } from './gone-members.ts'
 import type { FailureLog, GatewayLog } from './observers.ts'
 import type { DirectorySourceOptions } from './sources/directory-source.ts'
 import type { HubSourceOptions } from './sources/hub-source.ts'
@@ -69,6 +71,8 @@ const loadDeadlineMs = 60_000
 const handOverMs = 5_000
 /** How long after it was taken over a cluster may still be written by its former holder. */
 const claimMs = 20_000
+/** How long a cluster is expected to be served again after its gateway has gone. */
+const comingMs = 5_000
 const startDeadlineMs = 10_000
 const leaveDeadlineMs = 15_000
 
@@ -82,6 +86,10 @@ export class Sharing implements AsyncDisposable {
   #living: ReadonlySet<string> = new Set()
   /** What only those know who read the rows: by address. */
   #instances: ReadonlyMap<string, string> = new Map()
+  #members: readonly SharedMember[] = []
+  readonly #gone: GoneMembers
+  /** When the gateways of clusters were seen to be gone. */
+  readonly #lostMs = new Map<string, number>()
   #holders: ReadonlyMap<string, string> | undefined
   /** Who should hold each cluster, of those that want clusters now. */
   #wanted = new Map<string, string | undefined>()
@@ -100,11 +108,24 @@ export class Sharing implements AsyncDisposable {
   #isWoken = false
   #woken = Promise.withResolvers<void>()
   #first = Promise.withResolvers<void>()
+  /** The reading that begins next. */
+  #nextRead = reading()
   #running: Promise<void> = Promise.resolve()
 
   constructor(address: string, parts: SharingParts) {
     this.address = new URL(address).origin
     this.#parts = parts
+    this.#gone = new GoneMembers({
+      address: this.address,
+      living: () => this.#members,
+      read: () => {
+        const { promise } = this.#nextRead
+        this.wake()
+        return promise
+      },
+      remove: (member) => parts.archive.removeGone(member),
+      log: parts.log,
+    })
   }
 
   /** Whether this gateway should have the cluster in its caches: it serves it, is to take it over, or has just handed it over. */
@@ -118,6 +139,30 @@ export class Sharing implements AsyncDisposable {
   holderOf(cluster: string): string | null {
     const holder = this.#holders?.get(cluster)
     return holder !== undefined && this.#living.has(holder) ? holder : null
+  }
+
+  isLiving(address: string): boolean {
+    return this.#living.has(address)
+  }
+
+  /** Whether a cluster whose gateway is gone, or has just taken it over from one that is, will be served in a moment. */
+  isComing(cluster: string): boolean {
+    const holder = this.#holders?.get(cluster)
+    if (holder === undefined) return false
+    if (this.#gone.isInDoubt(holder)) return true
+    const lostMs = this.#lostMs.get(cluster)
+    if (lostMs === undefined) return false
+    if (performance.now() - lostMs > comingMs) {
+      this.#lostMs.delete(cluster)
+      return false
+    }
+    if (holder === this.address) return this.#parts.loading(cluster) !== 'loaded'
+    return !this.#living.has(holder) && this.#wanting.length > 0
+  }
+
+  /** A question to the gateway at an address has found it closed, or has lost its connection. */
+  suspect(address: string): void {
+    this.#gone.suspect(address)
   }
 
   /** Shows other gateways that this one has made a document, and no client. */
@@ -153,6 +198,7 @@ export class Sharing implements AsyncDisposable {
   async start(): Promise<void> {
     const forget = this.#parts.archive.onMembers(() => this.wake())
     this.#running = this.#run().finally(forget)
+    this.#gone.run()
     await withDeadline(
       'reading who shares the clusters',
       this.#first.promise,
@@ -189,6 +235,8 @@ export class Sharing implements AsyncDisposable {
     this.#stop.abort()
     this.wake()
     await this.#running
+    this.#nextRead.reject(new Error('the gateway is stopping'))
+    await this.#gone.end()
     await this.#parts.archive.removeMember(this.#member).catch(() => undefined)
   }
 
@@ -214,10 +262,12 @@ export class Sharing implements AsyncDisposable {
     const { archive, failures } = this.#parts
     let isFirst = true
     while (!signal.aborted) {
+      const read = this.#nextRead
       try {
         if (this.#isWoken || performance.now() >= this.#dueMs) {
           this.#isWoken = false
           this.#dueMs = performance.now() + beatMs
+          this.#nextRead = reading()
           // oxlint-disable-next-line no-await-in-loop -- one after the other
           const shared = await archive.prolongMember(this.#member)
           // The first time, it is the process before this one.
@@ -229,12 +279,14 @@ export class Sharing implements AsyncDisposable {
           this.#take(shared)
           this.#letGo()
           this.#first.resolve()
+          read.resolve()
         }
         // oxlint-disable-next-line no-await-in-loop -- as above
         await this.#takeOver()
       } catch (error) {
         // What is held is held on, by what was known last.
         const { message } = error as Error
+        if (read !== this.#nextRead) read.reject(error)
         failures.warn(`the gateways that share the clusters are not known at present: ${message}`)
       }
       if (this.#isWoken) continue
@@ -265,6 +317,7 @@ export class Sharing implements AsyncDisposable {
       (one) => one.remainingMs >= 0 || (isGrace && isKnown(one.address)),
     )
     const addresses = living.map(({ address }) => address).toSorted()
+    this.#members = living
     const wanting = living
       .flatMap(({ address, isLeaving }) => (isLeaving ? [] : [address]))
       .toSorted()
@@ -283,6 +336,8 @@ export class Sharing implements AsyncDisposable {
       if (!addresses.includes(one)) log.info(`the gateway ${one} is gone`)
     }
     for (const [cluster, address] of holders) {
+      const isLost = this.#living.has(address) && !addresses.includes(address)
+      if (isLost) this.#lostMs.set(cluster, nowMs)
       if (before?.get(cluster) !== this.address || address === this.address) continue
       log.info(`is handed over to ${address}`, { cluster })
       this.#handedOverMs.set(cluster, nowMs)
@@ -347,6 +402,13 @@ export class Sharing implements AsyncDisposable {
 }
 
 const empty = Buffer.alloc(0)
+
+function reading(): PromiseWithResolvers<void> {
+  const read = Promise.withResolvers<void>()
+  // Mostly, nobody waits for it.
+  read.promise.catch(() => undefined)
+  return read
+}
 
 function proofBy(instance: string, document: string): string {
   return createHmac('sha256', instance).update(document).digest('hex')

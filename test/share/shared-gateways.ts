@@ -44,12 +44,13 @@ export function behind(
   return { ...gateway, address: `http://127.0.0.1:${proxy.port}`, [Symbol.asyncDispose]: end }
 }
 
-/** A gateway as a process. `options` are those of a configuration file. */
+/** A gateway as a process. `options` are those of a configuration file. `at`: its port; absent: a free one. */
 export async function startSharingProgram(
   options: Pick<
     GatewayOptions,
     'clusters' | 'archive' | 'preload' | 'commonKinds' | 'problemKinds'
   >,
+  at?: number,
 ): Promise<SharingProgram> {
   await using stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'informerql-shared-'))
@@ -57,7 +58,7 @@ export async function startSharingProgram(
   const config = join(folder, 'config.json')
   const { clusters, archive, preload, commonKinds, problemKinds } = options
   await writeFile(config, JSON.stringify({ clusters, archive, preload, commonKinds, problemKinds }))
-  const port = await freePort()
+  const port = at ?? (await freePort())
   const address = `http://127.0.0.1:${port}`
   const args = ['src/main.ts', 'serve', '--config', config, '--port', String(port)]
   const program = startProgram(process.execPath, [...args, '--share-address', address], {
@@ -131,9 +132,9 @@ export class SharedGateways implements AsyncDisposable {
     return this.#stack.use({ ...gateway, address })
   }
 
-  /** The same as a process. */
-  async program(): Promise<SharingProgram> {
-    return this.#stack.use(await startSharingProgram(this.options))
+  /** The same as a process; `at`: its port. */
+  async program(at?: number): Promise<SharingProgram> {
+    return this.#stack.use(await startSharingProgram(this.options, at))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

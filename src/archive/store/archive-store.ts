@@ -32,6 +32,7 @@ import type {
   ResumedChange,
   Topic,
   SharedClusters,
+  SharedMember,
   SharingMember,
 } from '../archive-calls.ts'
 import {
@@ -45,7 +46,7 @@ import {
 import { behind, BatchWriter } from './batch-writer.ts'
 import { lost, unlessLost } from './bodies.ts'
 import { migrate, places, type Engine } from './engine.ts'
-import { forgetClusters, Holders, holdMs, ofAnother } from './holders.ts'
+import { forgetClusters, Holders, holdMs, ofAnother, prolongMs } from './holders.ts'
 import { readableText } from './kept-state.ts'
 import {
   adopt,
@@ -70,7 +71,7 @@ import {
 } from './published.ts'
 import { changesSince } from './resumed-changes.ts'
 import { forgetOld } from './retention.ts'
-import { prolongMember, removeMember, takeClusters } from './sharing-rows.ts'
+import { prolongMember, removeGone, removeMember, takeClusters } from './sharing-rows.ts'
 import { openSqliteFile, openSqliteMemory, putAside } from './sqlite-engine.ts'
 
 /** What the store tells while it works. */
@@ -159,7 +160,7 @@ class ArchiveStore implements ArchiveCalls {
   run(): void {
     this.#timers.push(setInterval(() => this.#forget(), forgetEachMs))
     if (this.#holders !== undefined) {
-      this.#timers.push(setInterval(() => void this.#prolong(), holdMs / 4))
+      this.#timers.push(setInterval(() => void this.#prolong(), prolongMs))
       this.#engine.listen(this.#events.othersWrote)
     }
     this.#forget()
@@ -348,6 +349,10 @@ class ArchiveStore implements ArchiveCalls {
 
   removeMember(member: SharingMember): Promise<void> {
     return this.#ask((engine) => removeMember(engine, member))
+  }
+
+  removeGone(member: SharedMember): Promise<boolean> {
+    return this.#ask((engine) => removeGone(engine, member))
   }
 
   releaseCluster(cluster: string): Promise<void> {

@@ -11,6 +11,8 @@ import { places, type Statements } from './engine.ts'
 
 /** How long a process holds a cluster of which it says nothing more. */
 export const holdMs = 12_000
+/** How often it says that it still holds its clusters. */
+export const prolongMs = 3_000
 
 /** Milliseconds since the epoch, by the clock of Postgres. */
 export const now = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
@@ -88,6 +90,13 @@ export class Holders {
     )
   }
 }
+
+/**
+ * The process that serves these clusters has ended, as it seems: others may take them in a moment, instead of when its time
+ * is over. If it lives, it prolongs them before.
+ */
+export const shortenedHolds: string = `UPDATE holders SET until = LEAST(until, ${now} + ${prolongMs + 1_000}) WHERE cluster IN (
+  SELECT cluster FROM holders WHERE cluster IN (SELECT cluster FROM serving WHERE address = $1) FOR UPDATE SKIP LOCKED)`
 
 /** Forgets the clusters that no process has written for `keepMs`: mostly those that operators have removed from the configuration. */
 export async function forgetClusters(statements: Statements, keepMs: number): Promise<void> {

@@ -4,9 +4,14 @@
  * member while its row is not over, and a cluster goes from one gateway to another by one conditional update.
  */
 
-import type { ClusterTaking, SharedClusters, SharingMember } from '../archive-calls.ts'
+import type {
+  ClusterTaking,
+  SharedClusters,
+  SharedMember,
+  SharingMember,
+} from '../archive-calls.ts'
 import type { Engine } from './engine.ts'
-import { now } from './holders.ts'
+import { now, shortenedHolds } from './holders.ts'
 
 /** How long a gateway counts as living that says nothing more. */
 export const memberMs = 6_000
@@ -37,7 +42,7 @@ export async function prolongMember(
   }
   if (!wasLiving || before?.['leaving'] !== leaving) await engine.notify('members')
   const members = await engine.urgent(
-    `SELECT address, instance, leaving, until - ${now} AS remaining FROM members`,
+    `SELECT address, instance, leaving, until, until - ${now} AS remaining FROM members`,
   )
   const holders = await engine.urgent('SELECT cluster, address FROM serving')
   const isOther = before !== undefined && before['instance'] !== instance
@@ -47,6 +52,7 @@ export async function prolongMember(
       address: String(row['address']),
       instance: String(row['instance']),
       remainingMs: Number(row['remaining']),
+      untilMs: Number(row['until']),
       isLeaving: row['leaving'] === 1,
     })),
     holders: holders.map((row) => [String(row['cluster']), String(row['address'])]),
@@ -86,4 +92,19 @@ export async function removeMember(engine: Urgent, member: SharingMember): Promi
     instance,
   ])
   await engine.notify('members')
+}
+
+/** Removes the row of a gateway that is gone, if it is still as it was seen. Returns whether it was. Wakes the others. */
+export async function removeGone(
+  engine: Urgent,
+  { address, instance, untilMs }: SharedMember,
+): Promise<boolean> {
+  const rows = await engine.urgent(
+    'DELETE FROM members WHERE address = $1 AND instance = $2 AND until = $3 RETURNING address',
+    [address, instance, untilMs],
+  )
+  if (rows.length === 0) return false
+  await engine.urgent(shortenedHolds, [address])
+  await engine.notify('members')
+  return true
 }

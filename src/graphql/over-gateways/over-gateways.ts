@@ -6,6 +6,9 @@
  *
  * An operation goes one hop: what another gateway has sent is answered for the clusters that are held here, and what is
  * not held is missing. A question whose holder is gone is asked once more, of the present holder. A write is sent once.
+ *
+ * While clusters are taken over from a gateway that is gone, questions about them wait for a moment, so that their answers
+ * are whole. What is not there by then is missing.
  */
 
 import type { IncomingHttpHeaders } from 'node:http'
@@ -88,6 +91,10 @@ export interface OverGatewaysOptions {
   readonly peers: Peers
   /** Whether the gateway at an address has made a document, as the proof says. */
   readonly isProven: (address: string, document: string, proof: string) => boolean
+  /** Whether the gateway at an address lives no more. */
+  readonly isGone: (address: string) => boolean
+  /** Whether a cluster that cannot be asked about now will be served in a moment: its gateway is gone. */
+  readonly isComing: (cluster: string) => boolean
   /** This gateway's own. */
   readonly plans: PlannedOperations
   /** The answer to an operation that the plans leave to the pipeline: mostly its errors. */
@@ -103,14 +110,30 @@ type Route =
   | { readonly form: 'merge'; readonly operation: RoutedOperation }
   | { readonly form: 'refuse'; readonly error: ClientError; readonly operation: RoutedOperation }
 
+/** A query about clusters that will be served in a moment. */
+interface Wait {
+  readonly form: 'wait'
+  readonly clusters: readonly string[]
+  readonly operation: RoutedOperation
+}
+
+/** Ends a query, since clusters that it is about are being taken over. It begins anew. */
+class TakenOverError extends Error {}
+
 /** How long to wait before a question is asked once more, and for how long it is asked anew while no gateway has begun. */
 const againMs = 250
 const againForMs = 3_000
+/** How often a query begins anew because clusters are being taken over. */
+const takenOverTimes = 3
+/** How often those who wait for clusters look whether they are there. */
+const comingMs = 25
 
 export class OverGateways implements PlannedOperations {
   readonly plugin: object
   readonly address: string
   readonly #options: OverGatewaysOptions
+  /** One pause for all who wait. */
+  #pause: Promise<void> | undefined
 
   constructor(options: OverGatewaysOptions) {
     this.#options = options
@@ -150,7 +173,8 @@ export class OverGateways implements PlannedOperations {
     own: () => Promise<FrameStream>,
   ): Promise<FrameStream> {
     const startedMs = performance.now()
-    const route = await this.#route(request, origin)
+    const found = await this.#route(request, origin)
+    const route = found?.form === 'wait' ? undefined : found
     const stream = route === undefined ? await own() : await this.#follow(route, origin)
     const operation = route?.operation ?? this.#routed(request, origin)
     if (operation === undefined) return stream
@@ -183,13 +207,15 @@ export class OverGateways implements PlannedOperations {
   #route(
     request: PeerRequest,
     origin: OverGatewaysOrigin,
-  ): Route | undefined | Promise<Route | undefined> {
-    const { viewer, sent } = origin
+  ): Route | Wait | undefined | Promise<Route | Wait | undefined> {
+    const { viewer } = origin
     const { documents, requireViewer } = this.#options
     if (viewer === undefined && requireViewer) return undefined
-    const isForwarded = sent?.headers()[forwardedHeader] !== undefined
-    const find = (): Route | undefined =>
-      isForwarded ? this.#misdirected(request, origin) : this.#routeOf(request, origin)
+    const find = (): Route | Wait | undefined => {
+      const operation = this.#routed(request, origin)
+      if (operation === undefined) return undefined
+      return this.#waitFor(operation) ?? this.#routeOf(operation)
+    }
     if (documents.has(request.query)) return find()
     // The document may be large, and the user may send many like it, so parsing waits for its turn.
     const lane = queryLane(viewer)
@@ -197,14 +223,27 @@ export class OverGateways implements PlannedOperations {
     return turn === undefined ? turns.run(find, lane) : turn.then(() => turns.run(find, lane))
   }
 
+  /** The wait of a query for clusters that are being taken over. */
+  #waitFor(operation: RoutedOperation): Wait | undefined {
+    if (operation.operation.operation !== OperationTypeNode.QUERY) return undefined
+    const { isComing } = this.#options
+    const clusters = askedAbout(operation).filter((name) => isComing(name))
+    return clusters.length === 0 ? undefined : { form: 'wait', clusters, operation }
+  }
+
+  async #waited(clusters: readonly string[], untilMs: number): Promise<void> {
+    const { isComing } = this.#options
+    while (performance.now() < untilMs && clusters.some((name) => isComing(name))) {
+      this.#pause ??= setTimeout(comingMs).finally(() => (this.#pause = undefined))
+      // oxlint-disable-next-line no-await-in-loop -- looks again
+      await this.#pause
+    }
+  }
+
   /** The refusal of what another gateway has sent here in vain: it asks the present holder. */
-  #misdirected(request: PeerRequest, origin: OverGatewaysOrigin): Route | undefined {
-    const operation = this.#routed(request, origin)
-    if (operation === undefined) return undefined
+  #misdirected(operation: RoutedOperation): Route | undefined {
     const { members, clusters } = operation.served
-    const asked = operation.fields.flatMap((one) =>
-      one.field && !isOfClusters(one.field) ? (one.clusters ?? []) : [],
-    )
+    const asked = askedAbout(operation)
     // What was just handed over is still in the caches.
     const isElsewhere = (name: string): boolean =>
       typeof members.get(name)?.holder === 'string' &&
@@ -215,10 +254,9 @@ export class OverGateways implements PlannedOperations {
     return { form: 'refuse', operation, error }
   }
 
-  #routeOf(request: PeerRequest, origin: OverGatewaysOrigin): Route | undefined {
-    const operation = this.#routed(request, origin)
-    if (operation === undefined) return undefined
-    const { fields } = operation
+  #routeOf(operation: RoutedOperation): Route | undefined {
+    const { fields, origin, request } = operation
+    if (origin.sent?.headers()[forwardedHeader] !== undefined) return this.#misdirected(operation)
     const holders = new Set(fields.flatMap((field) => [...field.holders.keys()]))
     const isNamed = origin.viewer === undefined || origin.sent !== undefined
     // Its clusters may go to other gateways while it is followed.
@@ -260,23 +298,34 @@ export class OverGateways implements PlannedOperations {
   }
 
   /** Never rejects. */
-  async #answerBy(route: Route, origin: OverGatewaysOrigin): Promise<string> {
+  async #answerBy(route: Route | Wait, origin: OverGatewaysOrigin): Promise<string> {
     const startedMs = performance.now()
     const { operationDeadlineMs } = this.#options.limits
     const { operation } = route
     const isWrite = writes(operation)
     // The answer may have data of a Secret.
     origin.forbidKeeping?.()
-    let asked: Route | undefined = route
+    let asked: Route | Wait | undefined = route
+    let waitUntilMs = startedMs + againForMs
     for (let attempt = 1; ; attempt++) {
       try {
+        if (asked?.form === 'wait') {
+          // oxlint-disable-next-line no-await-in-loop -- until it is known who is asked
+          await this.#waited(asked.clusters, waitUntilMs)
+          asked = this.#routedAgain(operation)
+        }
         // oxlint-disable-next-line no-await-in-loop -- one holder after the other
         const text = await (asked === undefined
           ? this.#own(operation.request, origin)
-          : this.#answerOf(asked, origin))
+          : this.#answerOf(asked, attempt <= takenOverTimes))
         this.#report(operation, startedMs, [])
         return text
       } catch (error) {
+        if (error instanceof TakenOverError) {
+          waitUntilMs = performance.now() + againForMs
+          asked = this.#waitFor(operation) ?? this.#routedAgain(operation)
+          continue
+        }
         const mayHaveBegun = error instanceof PeerError && error.mayHaveBegun
         const elapsedMs = performance.now() - startedMs
         const mayAskAgain = mayHaveBegun
@@ -285,7 +334,7 @@ export class OverGateways implements PlannedOperations {
         if (error instanceof PeerError && asked?.form !== 'refuse' && mayAskAgain) {
           // oxlint-disable-next-line no-await-in-loop -- as above
           await setTimeout(againMs)
-          asked = this.#routeOf(operation.request, origin)
+          asked = this.#waitFor(operation) ?? this.#routedAgain(operation)
           continue
         }
         const seen = isWrite && mayHaveBegun ? outcomeUnknown(error) : error
@@ -296,20 +345,53 @@ export class OverGateways implements PlannedOperations {
     }
   }
 
-  async #answerOf(route: Route, origin: OverGatewaysOrigin): Promise<string> {
-    const { peers, merging } = this.#options
+  /** As it is routed now. */
+  #routedAgain({ request, origin }: RoutedOperation): Route | undefined {
+    const operation = this.#routed(request, origin)
+    return operation && this.#routeOf(operation)
+  }
+
+  /** `mayBeginAnew`: rejects with `TakenOverError` if clusters of a query are being taken over. */
+  async #answerOf(route: Route, mayBeginAnew: boolean): Promise<string> {
+    const { merging } = this.#options
     const { operation } = route
-    const { request } = operation
+    const { request, origin } = operation
     const isWrite = writes(operation)
+    const clusters = mayBeginAnew && !isWrite ? askedAbout(operation) : []
     switch (route.form) {
       case 'refuse':
         throw route.error
       case 'forward':
-        return await peers.ask(route.holder, { ...request, isWrite }, origin)
+        return await this.#askPeer(route.holder, { ...request, isWrite }, origin, clusters)
       case 'merge':
         return await merging.answer(operation, (holder, asked) =>
-          holder === undefined ? this.#own(asked, origin) : peers.ask(holder, asked, origin),
+          holder === undefined
+            ? this.#own(asked, origin)
+            : this.#askPeer(holder, asked, origin, clusters),
         )
+    }
+  }
+
+  /** Rejects with `TakenOverError` once the peer is gone, or if it cannot be asked and one of the clusters is coming. */
+  async #askPeer(
+    holder: string,
+    asked: PeerRequest,
+    origin: OverGatewaysOrigin,
+    clusters: readonly string[],
+  ): Promise<string> {
+    const { peers, served, isGone, isComing } = this.#options
+    if (clusters.length === 0) return await peers.ask(holder, asked, origin)
+    const gone = Promise.withResolvers<never>()
+    const forget = served().fleet.onChanged(() => {
+      if (isGone(holder)) gone.reject(new TakenOverError())
+    })
+    try {
+      return await Promise.race([peers.ask(holder, asked, origin), gone.promise])
+    } catch (error) {
+      const isTakenOver = error instanceof PeerError && clusters.some((name) => isComing(name))
+      throw isTakenOver ? new TakenOverError() : error
+    } finally {
+      forget()
     }
   }
 
@@ -368,6 +450,13 @@ export class OverGateways implements PlannedOperations {
     this.#options.observer?.answered(report)
     operation.origin.trace?.follower?.answered(report)
   }
+}
+
+/** The clusters whose objects an operation is about. */
+function askedAbout({ fields }: RoutedOperation): readonly string[] {
+  return fields.flatMap((one) =>
+    one.field && !isOfClusters(one.field) ? (one.clusters ?? []) : [],
+  )
 }
 
 /** The holders report what was read. */
