@@ -164,6 +164,8 @@ export class ChangeFrames extends MergedContent {
 
 /** The clocks of nodes differ, and some lines come later than others. */
 const overlapMs = 30_000
+/** A cluster whose last line is older than this beside another one's is taken to be quiet, not late. */
+const latestMs = 300_000
 
 /** Lines of logs, in the order of their times within a frame. */
 export class LogFrames extends MergedParts<readonly LogStream[]> {
@@ -192,14 +194,22 @@ export class LogFrames extends MergedParts<readonly LogStream[]> {
     this.#notFollowed.clear()
   }
 
-  /** Where the subscriber has lines, the next holder goes on from them, however many there were meanwhile. */
+  /**
+   * Where the subscriber has lines, the next holder goes on from them, however many there were meanwhile: from the cluster whose
+   * lines have come the least far.
+   */
   override argumentsOf({ clusters, isSuccessor }: ContentPart): Readonly<Record<string, unknown>> {
     if (!isSuccessor) return {}
-    const times = [...this.#last].flatMap(([name, time]) =>
-      clusters.includes(name.slice(0, name.indexOf('/'))) ? [Date.parse(time)] : [],
-    )
-    if (times.length === 0) return {}
-    return { since: new Date(Math.max(...times) - overlapMs).toISOString(), tailLines: null }
+    const reached = new Map<string, number>()
+    for (const [name, time] of this.#last) {
+      const cluster = name.slice(0, name.indexOf('/'))
+      if (!clusters.includes(cluster)) continue
+      reached.set(cluster, Math.max(reached.get(cluster) ?? 0, Date.parse(time)))
+    }
+    if (reached.size === 0) return {}
+    const times = [...reached.values()]
+    const fromMs = Math.max(Math.min(...times), Math.max(...times) - latestMs) - overlapMs
+    return { since: new Date(fromMs).toISOString(), tailLines: null }
   }
 
   take(part: ContentPart, { value }: HeldFrame): void {
