@@ -8,10 +8,20 @@ import styles from './actions.module.css'
 const say = words.actions.consequences.gone
 
 /** How many kinds are named. */
-const namedKinds = 8
+const namedKinds = 10
 
-/** What comes first: its loss is felt most. */
-const first = ['PersistentVolumeClaim', 'Pod']
+/** What comes first: its loss is felt most. The others follow, the most frequent first. */
+const first = [
+  'Pod',
+  'PersistentVolumeClaim',
+  'Deployment',
+  'StatefulSet',
+  'DaemonSet',
+  'CronJob',
+  'Job',
+  'Service',
+  'Ingress',
+]
 
 /** Says how much goes with namespaces, or with an object that owns others: a number for each kind that the user may list. */
 export function GoneWith(
@@ -64,9 +74,9 @@ export function GoneWith(
 }
 
 const weight = ([type, count]: readonly [string, number]): number =>
-  first.includes(type) ? Number.MAX_SAFE_INTEGER : count
+  first.includes(type) ? Number.MAX_SAFE_INTEGER - first.indexOf(type) : count
 
-/** The numbers of an answer, by type: what is felt most first, then the most frequent. */
+/** The numbers of an answer, by type, and what is missing in them. */
 function goneIn({ kubernetesObjects, object }: GoneWithQuery) {
   const owned = object?.owned
   const below = (owned?.nodes ?? []).flatMap(({ owned: further }) => further ?? [])
