@@ -147,7 +147,7 @@ describeInBrowser('Actions', (browser) => {
     await dialog.getByText('It is deleted.').waitFor()
   })
 
-  it('say of a finished pod of a Job no more that it is made anew, and who uses it', async () => {
+  it('say of a finished pod of a Job no more that it is made anew', async () => {
     const of = (phase: string, owner: string, kind: string, apiVersion: string) => ({
       ...pod(`${owner}-${phase.toLowerCase()}`, [{ name: 'tmp', emptyDir: {} }]),
       metadata: {
@@ -172,6 +172,21 @@ describeInBrowser('Actions', (browser) => {
       expect(await dialog.getByText('makes a new one').count()).toBe(makes ? 1 : 0)
       expect(opened.problems).toEqual([])
     }
+  })
+
+  it('name the users of what a controller owns and does not make again', async () => {
+    const ownerReferences = [
+      { apiVersion: 'example.com/v1', kind: 'App', name: 'app', uid: 'app', controller: true },
+    ]
+    portal.cluster.storage.create(configMaps, configMap('owned-shared', { ownerReferences }))
+    const volumes = [{ name: 'v', configMap: { name: 'owned-shared' } }]
+    portal.cluster.storage.create(podsOf, pod('owned-user', volumes))
+    const id = await idOf(portal, 'configMaps', 'where: { name: { eq: "owned-shared" } }')
+    await using opened = await open(id)
+    const dialog = await chosen(opened.page, 'Delete…')
+    await dialog.getByText('1 object uses it and may fail without it:').waitFor()
+    await dialog.getByRole('textbox', { name: 'Type owned-shared to confirm' }).waitFor()
+    expect(opened.problems).toEqual([])
   })
 
   it('say what becomes of what runs when they suspend', async () => {
