@@ -98,7 +98,7 @@ export function BulkTable({
                 </span>
               </span>
               <span role="cell">
-                {what}
+                <span className={styles['whole']}>{what}</span>
                 <span className={`${styles['whole']} ${styles['dim']}`}>{consequences}</span>
               </span>
               <span role="cell" className={styles['state']}>
