@@ -12,9 +12,11 @@ export interface NamedManager {
   /** `undefined`: the object does not say. */
   readonly namespace: string | undefined
   readonly name: string
+  /** Whether the object names it by a label that others use, too: it manages the object only if it lists it ({@link lists}). */
+  readonly isUnsure?: true
 }
 
-interface Managed {
+export interface Managed {
   readonly group: string
   readonly kind: string
   readonly namespace: string | undefined
@@ -32,14 +34,19 @@ export function namedManagers(object: Managed, metadata: Fields): readonly Named
     const namespace = textOf(labels[`${group}/namespace`])
     return [{ tool: 'FLUX', owner: { group, kind }, namespace, name }]
   }
-  const application =
-    trackedBy(object, textOf(annotations['argocd.argoproj.io/tracking-id'])) ??
-    textOf(labels['argocd.argoproj.io/instance'])
+  const tracking = textOf(annotations['argocd.argoproj.io/tracking-id'])
+  const application = trackedBy(object, tracking) ?? textOf(labels['argocd.argoproj.io/instance'])
+  // Argo CD's former way, and Helm's label.
+  const instance =
+    application === undefined && tracking === undefined
+      ? textOf(labels['app.kubernetes.io/instance'])
+      : undefined
   const helmReleases = flux('helm.toolkit.fluxcd.io', 'HelmRelease')
   const release = textOf(annotations['meta.helm.sh/release-name'])
   const namespace = textOf(annotations['meta.helm.sh/release-namespace']) ?? object.namespace
   return [
     ...(application === undefined ? [] : [argoApplication(application)]),
+    ...(instance === undefined ? [] : [{ ...argoApplication(instance), isUnsure: true } as const]),
     ...flux('kustomize.toolkit.fluxcd.io', 'Kustomization'),
     ...helmReleases,
     // A HelmRelease of Flux makes a release of Helm, and says more of it.
@@ -66,6 +73,17 @@ function argoApplication(text: string): NamedManager {
   const [, namespace, name = text] = /^([^_]+)_(.+)$/.exec(text) ?? []
   const owner = { group: 'argoproj.io', kind: 'Application' }
   return { tool: 'ARGO_CD', owner, namespace, name }
+}
+
+/** Whether an Application says that it has deployed an object. */
+export function lists(application: Fields, { group, kind, namespace, name }: Managed): boolean {
+  return itemsOf(fieldsOf(application['status'])['resources']).some(
+    (one) =>
+      one['name'] === name &&
+      one['kind'] === kind &&
+      (one['group'] ?? '') === group &&
+      (namespace === undefined || one['namespace'] === namespace),
+  )
 }
 
 /** When a manager sets back what others have changed. */

@@ -17,6 +17,8 @@ const helmGroup = 'helm.toolkit.fluxcd.io'
 
 /** ConfigMaps of `one` by name, as tools mark them. */
 const marked: Readonly<Record<string, object>> = {
+  listed: { labels: { 'app.kubernetes.io/instance': 'lister' } },
+  unlisted: { labels: { 'app.kubernetes.io/instance': 'lister' } },
   plain: { labels: { 'app.kubernetes.io/instance': 'web' } },
   tracked: { annotations: { [tracking]: 'shop:/ConfigMap:one/tracked' } },
   far: { annotations: { [tracking]: 'two_shop:/ConfigMap:one/far' } },
@@ -40,10 +42,12 @@ beforeAll(async () => {
   await world.allow('one', 'ann', 'ann', [reads('', 'configmaps')])
   const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
   const any = versionOf('v1', { syncPolicy: open, suspend: { type: 'boolean' } })
+  const listed = { version: 'v1', kind: 'ConfigMap', namespace: 'one', name: 'listed' }
   const kinds = [
     ['Application', 'argoproj.io', 'two/shop', { syncPolicy: { automated: { selfHeal: true } } }],
     ['Application', 'argoproj.io', 'one/twin', {}],
     ['Application', 'argoproj.io', 'two/twin', {}],
+    ['Application', 'argoproj.io', 'two/lister', {}, { resources: [listed] }],
     ['Kustomization', 'kustomize.toolkit.fluxcd.io', 'two/apps', {}],
     ['HelmRelease', helmGroup, 'two/web', { suspend: true }],
   ] as const
@@ -51,10 +55,10 @@ beforeAll(async () => {
   for (const [group, kind] of groups) {
     await world.make(definitionsPath, definitionOf(kind, group, [any]))
   }
-  for (const [kind, group, place, spec] of kinds) {
+  for (const [kind, group, place, spec, status] of kinds) {
     const [namespace, name] = place.split('/')
     const path = `/apis/${group}/v1/namespaces/${namespace}/${kind.toLowerCase()}s`
-    await world.make(path, { metadata: { name }, spec })
+    await world.make(path, { metadata: { name }, spec, ...(status && { status }) })
   }
   for (const [name, metadata] of Object.entries(marked)) {
     await world.make('/api/v1/namespaces/one/configmaps', { metadata: { name, ...metadata } })
@@ -98,6 +102,14 @@ const application = (name: string, namespace: string | null = null) => ({
 const shop = { kind: 'Application', namespace: 'two', name: 'shop' }
 const known: Readonly<Record<string, readonly object[]>> = {
   plain: [],
+  listed: [
+    {
+      ...application('lister'),
+      reversal: 'WHEN_SYNCED',
+      object: { kind: 'Application', namespace: 'two', name: 'lister' },
+    },
+  ],
+  unlisted: [],
   tracked: [{ ...application('shop'), reversal: 'AT_ONCE', object: shop }],
   far: [{ ...application('shop', 'two'), reversal: 'AT_ONCE', object: shop }],
   copied: [],

@@ -147,6 +147,119 @@ describeInBrowser('Actions', (browser) => {
     await dialog.getByText('It is deleted.').waitFor()
   })
 
+  it('say of a finished pod of a Job no more that it is made anew', async () => {
+    const of = (phase: string, owner: string, kind: string, apiVersion: string) => ({
+      ...pod(`${owner}-${phase.toLowerCase()}`, [{ name: 'tmp', emptyDir: {} }]),
+      metadata: {
+        namespace: 'default',
+        name: `${owner}-${phase.toLowerCase()}`,
+        ownerReferences: [{ apiVersion, kind, name: owner, uid: owner, controller: true }],
+      },
+      status: { phase },
+    })
+    portal.cluster.storage.create(podsOf, of('Succeeded', 'cleaner', 'Job', 'batch/v1'))
+    portal.cluster.storage.create(podsOf, of('Running', 'web', 'ReplicaSet', 'apps/v1'))
+    for (const [name, makes] of [
+      ['web-running', true],
+      ['cleaner-succeeded', false],
+    ] as const) {
+      await using opened = await open(
+        await idOf(portal, 'pods', `where: { name: { eq: "${name}" } }`),
+      )
+      const dialog = await chosen(opened.page, 'Delete…')
+      await dialog.getByText('The object is removed.').waitFor()
+      await dialog.getByText('The data in its emptyDir volumes is lost.').waitFor()
+      expect(await dialog.getByText('makes a new one').count()).toBe(makes ? 1 : 0)
+      expect(opened.problems).toEqual([])
+    }
+  })
+
+  it('name the users of what a controller owns and does not make again', async () => {
+    const ownerReferences = [
+      { apiVersion: 'example.com/v1', kind: 'App', name: 'app', uid: 'app', controller: true },
+    ]
+    portal.cluster.storage.create(configMaps, configMap('owned-shared', { ownerReferences }))
+    const volumes = [{ name: 'v', configMap: { name: 'owned-shared' } }]
+    portal.cluster.storage.create(podsOf, pod('owned-user', volumes))
+    const id = await idOf(portal, 'configMaps', 'where: { name: { eq: "owned-shared" } }')
+    await using opened = await open(id)
+    const dialog = await chosen(opened.page, 'Delete…')
+    await dialog.getByText('1 object uses it and may fail without it:').waitFor()
+    await dialog.getByRole('textbox', { name: 'Type owned-shared to confirm' }).waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
+  it('say what becomes of what runs when they suspend', async () => {
+    const id = await idOf(portal, 'cronJobs', 'where: { name: { contains: "cleaner" } }')
+    await using opened = await open(id)
+    const dialog = await chosen(opened.page, 'Suspend…')
+    await dialog.getByText('Its Jobs that run go on.').waitFor()
+    expect(await dialog.getByText('running pods').count()).toBe(0)
+    await dialog.getByText('Managed by Argo CD Application').waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
+  it('say how much goes with a namespace and a workload, by kind', async () => {
+    const { data } = await portal
+      .gateway()
+      .as('ann-token')
+      .query(
+        '{ deployments(namespace: "payments", where: { name: { eq: "card-gateway" } }) { nodes { id pods { totalCount } } } }',
+      )
+    const [deployment] = data?.deployments.nodes ?? []
+    await using opened = await open(deployment.id)
+    const dialog = await chosen(opened.page, 'Delete…')
+    const owned = deployment.pods.totalCount
+    await dialog.getByText(new RegExp(`^It owns: ${owned} Pods?, \\d+ ReplicaSets?\\.$`)).waitFor()
+    await using other = await open(
+      await idOf(portal, 'namespaces', 'where: { name: { eq: "payments" } }'),
+    )
+    const asks = await chosen(other.page, 'Delete…')
+    await expect
+      .poll(() => asks.textContent())
+      .toMatch(/Deleted with it: (\d+ \w+, )?\d+ Pods?, .*\d+ Deployments?/)
+    await other.audit()
+  })
+
+  it('count only what the user may list, and say that it is not all', async () => {
+    const group = 'rbac.authorization.k8s.io'
+    const metadata = { name: 'deletes-namespaces' }
+    portal.cluster.storage.create(
+      { group, version: 'v1', resource: 'clusterroles' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'ClusterRole',
+        metadata,
+        rules: [
+          { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch', 'delete'] },
+        ],
+      },
+    )
+    portal.cluster.storage.create(
+      { group, version: 'v1', resource: 'clusterrolebindings' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'ClusterRoleBinding',
+        metadata,
+        roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'deletes-namespaces' },
+        subjects: [{ apiGroup: group, kind: 'User', name: 'ben' }],
+      },
+    )
+    await expect
+      .poll(async () => {
+        const asked = portal.gateway().as('ben-token').query('{ namespaces { totalCount } }')
+        return (await asked).errors
+      })
+      .toBeUndefined()
+    const id = await idOf(portal, 'namespaces', 'where: { name: { eq: "payments" } }')
+    await using opened = await open(id, 'ben')
+    const dialog = await chosen(opened.page, 'Delete…')
+    await expect.poll(() => dialog.textContent()).toMatch(/Deleted with it: .*\d+ Pods?, /)
+    await dialog.getByText(/^Not looked into: /).waitFor()
+    expect(await dialog.getByText(/\d+ Secrets?\b/).count()).toBe(0)
+    await opened.audit()
+  })
+
   it('name the autoscaler with its bounds before they scale', async () => {
     const { data } = await portal
       .gateway()

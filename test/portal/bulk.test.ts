@@ -101,6 +101,86 @@ describeInBrowser('Bulk', (browser) => {
     expect(opened.problems).toEqual([])
   })
 
+  it('says of pods which are made anew and whose data is lost, and evicts them', async () => {
+    const ownerOf = (kind: string, apiVersion: string) => ({
+      ownerReferences: [{ apiVersion, kind, name: 'ended', uid: 'ended', controller: true }],
+    })
+    const makeOwned = (name: string, phase: string, metadata: object, volumes: readonly object[]) =>
+      portal.cluster.storage.create(podsOf, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { namespace: 'default', name, ...metadata },
+        spec: { containers: [{ name: 'main', image: 'example/main:1' }], volumes },
+        status: { phase },
+      })
+    const tmp = [{ name: 'tmp', emptyDir: {} }]
+    makeOwned('loses-again', 'Running', ownerOf('ReplicaSet', 'apps/v1'), tmp)
+    makeOwned('loses-job', 'Succeeded', ownerOf('Job', 'batch/v1'), tmp)
+    makeOwned('loses-none', 'Running', {}, [])
+    await using opened = await open('/kinds/pods?q=loses-*')
+    const { page } = opened
+    await rowOf(page, 'loses-none').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    const dialog = await chosen(page, 'Delete…')
+    const consequences = dialog.getByRole('region', { name: 'Consequences' })
+    await consequences.getByText('1 of 3 is made again by its controller.').waitFor()
+    await consequences.getByText('2 lose the data in their emptyDir volumes.').waitFor()
+    const row = dialog.getByRole('row').filter({ hasText: 'loses-again' })
+    await row.getByText(/emptyDir volumes is lost; ReplicaSet ended makes a new one$/).waitFor()
+    await opened.audit()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    // An eviction says the same, and asks the budgets.
+    await chosen(page, 'Evict…')
+    await consequences.getByText('2 lose the data in their emptyDir volumes.').waitFor()
+    await dialog.getByText('All 3 objects would change.').waitFor()
+    await dialog.getByRole('button', { name: 'Evict 3' }).click()
+    await page.getByRole('button', { name: 'Evict: 3 of 3' }).waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
+  it('shows the whole line of consequences: five users, an autoscaler, and what manages it', async () => {
+    make(portal, 'five-users', {
+      annotations: {
+        'meta.helm.sh/release-name': 'a-release-whose-name-is-as-long-as-names-are-in-companies',
+        'meta.helm.sh/release-namespace': 'default',
+      },
+    })
+    make(portal, 'five-nobody')
+    for (let at = 0; at < 5; at++) {
+      portal.cluster.storage.create(podsOf, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { namespace: 'default', name: `one-of-five-users-${at}` },
+        spec: {
+          containers: [{ name: 'main', image: 'example/main:1' }],
+          volumes: [{ name: 'v', configMap: { name: 'five-users' } }],
+        },
+        status: { phase: 'Running' },
+      })
+    }
+    await using opened = await open('/kinds/configmaps?q=five-*')
+    const { page } = opened
+    await rowOf(page, 'five-users').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    const dialog = await chosen(page, 'Delete…')
+    await dialog.getByText('All 2 objects would change.').waitFor()
+    const line = dialog.getByText(/^5 objects use it: .* and 2 more; managed by Helm a-release/)
+    await line.waitFor()
+    expect(
+      await line.evaluate(
+        (element) =>
+          element.scrollWidth <= element.clientWidth &&
+          element.scrollHeight <= element.clientHeight,
+      ),
+    ).toBe(true)
+    const [first, second] = await dialog.getByRole('row').filter({ hasText: 'five-' }).all()
+    const above = await first?.boundingBox()
+    const below = await second?.boundingBox()
+    expect((above?.y ?? 0) + (above?.height ?? 0)).toBeLessThanOrEqual((below?.y ?? 0) + 1)
+    await opened.audit()
+  })
+
   it('says how many Argo CD, Flux and Helm manage, and what they do about it', async () => {
     const tracking = 'shop:/ConfigMap:default/managed-argo'
     const flux = 'kustomize.toolkit.fluxcd.io'

@@ -34,6 +34,15 @@ describeInBrowser('Delivery', (browser) => {
     await opened.audit()
   })
 
+  it('says once in the head of an Application that it is healthy, and that it is out of sync', async () => {
+    const name = encodeURIComponent('demo/Application.argoproj.io/storefront/storefront')
+    await using opened = await openPage(browser(), portal, { path: `/objects/${name}` })
+    const head = opened.page.getByRole('article').locator('header')
+    await head.getByText('OutOfSync: 1 object differs from the source.').waitFor()
+    expect(await head.getByText('Healthy', { exact: true }).count()).toBe(1)
+    await opened.audit()
+  })
+
   it('lists what Argo CD, Flux and Helm deliver, with state, revision, source and drift', async () => {
     await using opened = await openPage(browser(), portal, { path: '/delivery' })
     const { page } = opened

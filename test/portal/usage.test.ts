@@ -45,9 +45,12 @@ describeInBrowser('The use of CPU and memory', (browser) => {
       .poll(() => cell('usageMemory').innerText())
       .toMatch(/^[\d.]+ [MG]iB\/[\d.]+ [MG]iB$/)
     await expect.poll(() => cell('memoryLimits').innerText()).toMatch(/^[\d.]+ [MG]iB$/)
+    const head = page.getByRole('columnheader', { name: 'CPU', exact: true })
+    expect(await head.getAttribute('title')).toBe('Used, and requested')
     await opened.audit()
     await page.goto('/kinds/nodes')
     await expect.poll(() => cell('usageCpu').innerText()).toMatch(/^[\d.]+\/7\.89$/)
+    expect(await head.getAttribute('title')).toBe('Used, and allocatable to pods')
     await opened.audit()
   })
 
@@ -63,6 +66,23 @@ describeInBrowser('The use of CPU and memory', (browser) => {
       await opened.audit()
     },
   )
+
+  it('has no sum of limits where some pods have none, but says of how many it is', async () => {
+    const { data } = await portal
+      .gateway()
+      .query(
+        '{ pods(namespace: "payments", first: 0, where: { phase: { not: { in: ["Succeeded", "Failed"] } } }) { totalCount sum(of: ["cpuLimits"]) { count } } }',
+      )
+    const { totalCount, sum } = data?.pods ?? {}
+    const limited = sum[0].count
+    expect(limited).toBeGreaterThan(0)
+    expect(limited).toBeLessThan(totalCount)
+    await using opened = await open(`/objects/${encodeURIComponent('demo/Namespace//payments')}`)
+    await opened.page
+      .getByText(new RegExp(`^limit [\\d.]+m? for ${limited} of ${totalCount} pods$`))
+      .waitFor()
+    await opened.audit()
+  })
 
   it('is in the head of a pod, and beside each of its containers', async () => {
     const { data } = await portal
@@ -133,6 +153,51 @@ describeInBrowser('The use of CPU and memory for a limited user', (browser) => {
     await page.getByText('You may not see what these pods use of CPU and memory.').waitFor()
     const cells = page.locator('[role=gridcell][data-column=usageMemory]')
     await expect.poll(() => cells.first().innerText()).toMatch(/^–\/\d+ MiB$/)
+    await opened.audit()
+  })
+})
+
+describeInBrowser('The use of a node by a user who may list some pods', (browser) => {
+  it('is said to be of their pods, and no cell has it as that of the node', async () => {
+    await using portal = await servePortal({ hasMetrics: true, asksWho: true })
+    const group = 'rbac.authorization.k8s.io'
+    const { storage } = portal.cluster
+    const metadata = { name: 'nodes-only' }
+    storage.create(
+      { group, version: 'v1', resource: 'clusterroles' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'ClusterRole',
+        metadata,
+        rules: [{ apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] }],
+      },
+    )
+    storage.create(
+      { group, version: 'v1', resource: 'clusterrolebindings' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'ClusterRoleBinding',
+        metadata,
+        roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'nodes-only' },
+        subjects: [{ apiGroup: group, kind: 'User', name: 'ben' }],
+      },
+    )
+    const path = `/objects/${encodeURIComponent('demo/Node//worker-a-001')}`
+    await using opened = await openPage(browser(), portal, { path, viewer: 'ben', width: 1600 })
+    const { page } = opened
+    await page.getByText('Of your pods alone: you may not list the others.').waitFor()
+    await page.getByText(/^[\d.]+m? requested by your pods$/).waitFor()
+    await page.getByText(/^[\d.]+ [MG]iB requested by your pods$/).waitFor()
+    await page.getByText('You may not see what nodes use of CPU and memory.').waitFor()
+    await page.getByRole('heading', { name: /^Your pods \d+$/ }).waitFor()
+    await opened.audit()
+    await page.goto('/kinds/nodes?cols=cpuRequests,memoryLimits')
+    const cell = (column: string) => page.locator(`[role=gridcell][data-column=${column}]`)
+    await expect.poll(() => cell('usageCpu').first().innerText()).toBe('–/7.89')
+    await expect.poll(() => cell('cpuRequests').first().innerText()).toBe('–')
+    const titles = cell('usageCpu').locator('[title*="by your pods"]')
+    await titles.first().waitFor()
+    await page.getByRole('columnheader', { name: 'CPU', exact: true }).waitFor()
     await opened.audit()
   })
 })

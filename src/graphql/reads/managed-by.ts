@@ -1,11 +1,13 @@
 /*
- * What manages an object (`managedBy`): the names come from the object alone. `object` and `reversal` read the manager, as
- * far as the caller may read it: a manager that the caller may not read counts as absent.
+ * What manages an object (`managedBy`): the names come from the object alone, except that of an Application which only its
+ * own status confirms. `object` and `reversal` read the manager, as far as the caller may read it: a manager that the caller
+ * may not read counts as absent.
  */
 
 import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import {
   helmSecretLabels,
+  lists,
   type NamedManager,
   namedManagers,
   reversalOf,
@@ -33,19 +35,21 @@ export function managersOf(run: ReadRun, part: KindView, id: ObjectId): readonly
   const { namespace, name } = splitObjectKey(view.keyOf(id))
   const [metadata] = readMetadata(run, part, id)
   const object = { ...kind.resource, namespace: namespace === '' ? undefined : namespace, name }
-  return namedManagers(object, fieldsOf(metadata)).map((manager): ManagerValue => {
+  return namedManagers(object, fieldsOf(metadata)).flatMap((manager): ManagerValue | [] => {
     // Past objects lead to no present ones.
     const find = (): FoundObject | undefined =>
       part.past === undefined ? unlessRefused(() => foundManager(run, cluster, manager)) : undefined
+    if (manager.isUnsure) {
+      const held = heldOf(find())
+      if (held === undefined || !lists(held, object)) return []
+    }
     return {
       tool: manager.tool,
       kind: manager.owner?.kind ?? null,
       namespace: manager.namespace ?? null,
       name: manager.name,
       reversal() {
-        const found = manager.owner && find()
-        const held = found?.part.view.object(found.id) as unknown as Fields | undefined
-        return reversalOf(manager, held) ?? null
+        return reversalOf(manager, heldOf(manager.owner && find())) ?? null
       },
       object() {
         const found = find()
@@ -53,6 +57,10 @@ export function managersOf(run: ReadRun, part: KindView, id: ObjectId): readonly
       },
     }
   })
+}
+
+function heldOf(found: FoundObject | undefined): Fields | undefined {
+  return found?.part.view.object(found.id) as unknown as Fields | undefined
 }
 
 /** The manager that an object names. Of several with its name, none is known to be it. Throws `ClientError`. */

@@ -494,12 +494,29 @@ function stamped(
   }
   const owners = ownerReferences?.map((owner) => ({ ...owner, uid: uidOf(owner) }))
   const owned = owners === undefined ? {} : { ownerReferences: owners }
-  const metadata = { ...object.metadata, ...owned, managedFields }
+  const isDeployed = managedFields.some(({ manager }) => manager === deployer.manager)
+  const metadata = {
+    ...object.metadata,
+    ...owned,
+    ...(isDeployed && namespace !== '' && owners === undefined
+      ? {
+          annotations: { ...object.metadata.annotations, ...trackingOf(resource, namespace, name) },
+        }
+      : {}),
+    managedFields,
+  }
   const uid = firstUid(seed, resource, namespace, name)
   return identified(resource, { ...object, metadata }, { uid, createdAtMs })
 }
 
 const deployer = { manager: 'argocd-controller', operation: 'Apply' } as const
+
+/** The annotation of Argo CD, whose Applications have the names of their namespaces. */
+function trackingOf({ group, kind }: Manifest['resource'], namespace: string, name: string) {
+  return {
+    'argocd.argoproj.io/tracking-id': `${namespace}:${group}/${kind}:${namespace}/${name}`,
+  }
+}
 
 /** The UID of a manifest's object. It follows from the seed and the object's name. */
 function firstUid(

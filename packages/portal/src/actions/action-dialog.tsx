@@ -8,10 +8,11 @@ import overlay from '../look/overlay.module.css'
 import { PlaceLink } from '../look/place-link.tsx'
 import { words } from '../words.ts'
 import { ActionInputs, firstInputs, variablesOf } from './action-inputs.tsx'
-import { type Action, controllerOf } from './action-list.ts'
+import type { Action } from './action-list.ts'
 import styles from './actions.module.css'
 import { ConsequencesView, effectOf, useConsequences } from './consequences.tsx'
 import { DrainForm } from './drain-form.tsx'
+import { makerOf } from './makers.ts'
 import type { ActionTarget } from './target.ts'
 import {
   type Preview,
@@ -41,11 +42,10 @@ export function ActionDialog({
   readonly onClose: () => void
   readonly finalFocus: RefObject<HTMLElement | null>
 }) {
-  const { kind, name, namespace, clusterName, json } = target
+  const { kind, name, namespace, clusterName } = target
   const { document } = action
   const { label, does } = say.of[action.name]
-  const controller = controllerOf(json)
-  const isRemade = controller !== undefined && ['delete', 'evict'].includes(action.name)
+  const maker = ['delete', 'evict'].includes(action.name) ? makerOf(target) : undefined
   return (
     <Dialog.Root open onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}>
       <Dialog.Portal className="informerql">
@@ -59,7 +59,7 @@ export function ActionDialog({
           </Dialog.Title>
           <div>
             <Dialog.Description>
-              {does} {isRemade ? say.remade(controller) : null}
+              {does} {action.name === 'suspend' ? say.suspends[kind] : maker && say.remade(maker)}
             </Dialog.Description>
             <p className={styles['dim']}>
               {namespace === null ? clusterName : `${clusterName} / ${namespace}`}

@@ -18,6 +18,7 @@ import {
 import { flagAt, listAt, textAt } from '../object/json.ts'
 import { words } from '../words.ts'
 import type { InputForm } from './action-inputs.tsx'
+import { controllerOf } from './makers.ts'
 import { type Acted, type ActionTarget, builtInKind, type Right } from './target.ts'
 import type { WriteDocument } from './write.ts'
 
@@ -117,6 +118,8 @@ function bulkOfKind(kind: string | undefined): readonly ActionName[] {
       return ['scale']
     case 'Node':
       return ['cordon', 'uncordon']
+    case 'Pod':
+      return ['evict']
     default:
       return []
   }
@@ -156,14 +159,6 @@ function ofKind(target: ActionTarget): readonly ActionName[] {
 export function obstacleOf({ name }: Action, { json }: ActionTarget): string | undefined {
   const needsRollout = name === 'restart' || name === 'rollBack'
   return needsRollout && flagAt(json, 'spec', 'paused') ? words.actions.paused : undefined
-}
-
-/** The object that makes a new one when this one goes: `ReplicaSet web-5d9`. */
-export function controllerOf(json: unknown): string | undefined {
-  const owner = listAt(json, 'metadata', 'ownerReferences').find((one) => flagAt(one, 'controller'))
-  return owner === undefined
-    ? undefined
-    : `${textAt(owner, 'kind') ?? ''} ${textAt(owner, 'name') ?? ''}`
 }
 
 function isFinished(json: unknown): boolean {

@@ -59,7 +59,7 @@ export const actionWords = {
     },
     suspend: {
       label: 'Suspend',
-      does: 'Starts nothing more until it is resumed. A Job also ends its running pods.',
+      does: 'Starts nothing more until it is resumed.',
       confirm: 'Suspend',
       done: 'It is suspended.',
     },
@@ -118,10 +118,19 @@ export const actionWords = {
       done: 'It is deleted.',
     },
   },
+  /** What a suspension does about what runs, by kind. */
+  suspends: {
+    CronJob: 'Its Jobs that run go on.',
+    Job: 'Its running pods end.',
+  } as Readonly<Record<string, string>>,
   on: (label: string, kind: string, name: string): string => `${label}: ${kind} ${name}`,
   cancel: 'Cancel',
   close: 'Close',
-  remade: (controller: string): string => `${controller} makes a new one in its place.`,
+  /** A Job counts the pod as failed. */
+  remade: ({ kind, name }: { readonly kind: string; readonly name: string }): string =>
+    kind === 'Job'
+      ? `${kind} ${name} makes a new one in its place, unless it has failed too often.`
+      : `${kind} ${name} makes a new one in its place.`,
   consequences: consequenceWords,
   changes: {
     title: 'What changes',

@@ -1,6 +1,9 @@
 const counted = (count: number, one: string, many: string): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
+const listed = (counts: string, others: number): string =>
+  others === 0 ? counts : `${counts}, and objects of ${counted(others, 'more kind', 'more kinds')}`
+
 /** The texts about what else an action concerns. */
 export const consequenceWords = {
   title: 'Consequences',
@@ -13,6 +16,17 @@ export const consequenceWords = {
     PersistentVolume: 'Nothing leads to its data any more.',
     Node: 'Its pods are lost with it. Drain it first.',
   } as Readonly<Record<string, string>>,
+  /** How much goes with it. */
+  gone: {
+    what: 'objects',
+    inNamespace: (counts: string, others: number): string =>
+      `Deleted with it: ${listed(counts, others)}.`,
+    owned: (counts: string, others: number): string => `It owns: ${listed(counts, others)}.`,
+    claims:
+      'The data of claims goes with them, unless the reclaim policy of their volumes is Retain.',
+    part: 'It owns more than is counted here.',
+    unknown: (why: string): string => `What goes with it is not known: ${why}`,
+  },
   emptyDir: 'The data in its emptyDir volumes is lost.',
   usedBy: (count: number): string =>
     `${counted(count, 'object uses', 'objects use')} it and may fail without it:`,

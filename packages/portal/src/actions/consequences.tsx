@@ -3,10 +3,12 @@ import { ManagedBy } from '../delivery/managed-by.tsx'
 import { ConsequencesDocument, type ConsequencesQuery } from '../gateway/documents.ts'
 import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
 import { PlaceLink } from '../look/place-link.tsx'
-import { listAt, numberAt, valueAt } from '../object/json.ts'
+import { numberAt } from '../object/json.ts'
 import { words } from '../words.ts'
-import { type ActionName, controllerOf } from './action-list.ts'
+import type { ActionName } from './action-list.ts'
 import styles from './actions.module.css'
+import { GoneWith } from './gone-with.tsx'
+import { hasEmptyDir, makerOf } from './makers.ts'
 import { type ActionTarget, builtInKind } from './target.ts'
 
 const say = words.actions.consequences
@@ -44,9 +46,9 @@ export function effectOf(name: ActionName): Effect {
 
 /** Asks what else an action on an object concerns. */
 export function useConsequences(name: ActionName, target: ActionTarget): Consequences {
-  const { id, namespace, kind, json } = target
+  const { id, namespace, kind } = target
   // What makes the object again is told already.
-  const isDeleted = name === 'delete' && controllerOf(json) === undefined
+  const isDeleted = name === 'delete' && makerOf(target) === undefined
   const isScaled = name === 'scale'
   const { data, errors, isPending } = useAnswer(
     ConsequencesDocument,
@@ -97,10 +99,11 @@ export function ConsequencesView({
     !isUsed &&
     managers.length === 0 &&
     [ofKind, emptyDir, error, ...autoscalers].every((one) => one === undefined)
-  if (isEmpty) return null
+  if (isEmpty && name !== 'delete') return null
   return (
     <section className={styles['consequences']} aria-label={say.title} aria-live="polite">
       {ofKind === undefined ? null : <p>{ofKind}</p>}
+      {name === 'delete' ? <GoneWith {...goneOf(target)} /> : null}
       {emptyDir === undefined ? null : <p>{emptyDir}</p>}
       {isPending ? <p className={styles['dim']}>{say.asking}</p> : null}
       {error === undefined ? null : (
@@ -122,12 +125,16 @@ export function ConsequencesView({
   )
 }
 
+function goneOf({ id, kind, apiVersion, name, clusterName: cluster }: ActionTarget) {
+  return kind === 'Namespace' && apiVersion === 'v1'
+    ? { cluster, namespaces: [name] }
+    : { cluster, id }
+}
+
 /** Whether a pod ends that keeps data in volumes which end with it. */
 function losesData(name: ActionName, target: ActionTarget): boolean {
   if (builtInKind(target) !== 'Pod' || !['delete', 'evict'].includes(name)) return false
-  return listAt(target.json, 'spec', 'volumes').some(
-    (volume) => valueAt(volume, 'emptyDir') !== undefined,
-  )
+  return hasEmptyDir(target.json)
 }
 
 /** How many users are named. */

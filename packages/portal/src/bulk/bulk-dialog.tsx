@@ -4,6 +4,7 @@ import { ActionInputs, firstInputs, type Inputs, variablesOf } from '../actions/
 import type { Action, ActionName } from '../actions/action-list.ts'
 import styles from '../actions/actions.module.css'
 import { effectOf } from '../actions/consequences.tsx'
+import { GoneWith } from '../actions/gone-with.tsx'
 import type { ActionTarget } from '../actions/target.ts'
 import type { WriteDocument } from '../actions/write.ts'
 import { useGateway } from '../gateway/gateway.ts'
@@ -215,6 +216,7 @@ function Sums({
   readonly objects: ReadonlyMap<string, BulkObject>
 }) {
   const sentences = useMemo(() => sumsOf(name, [...objects.values()]), [name, objects])
+  const gone = name === 'delete' ? namespacesOf([...objects.values()]) : undefined
   if (sentences.length === 0) return null
   return (
     <section
@@ -225,9 +227,25 @@ function Sums({
       {sentences.map((sentence) => (
         <p key={sentence}>{sentence}</p>
       ))}
+      {gone === undefined ? null : <GoneWith {...gone} />}
     </section>
   )
 }
+
+/** The names of namespaces, if that is what all objects are, in one cluster. */
+function namespacesOf(objects: readonly BulkObject[]) {
+  const [first] = objects
+  const isOne = objects.every(
+    ({ kind, apiVersion, clusterName }) =>
+      kind === 'Namespace' && apiVersion === 'v1' && clusterName === first?.clusterName,
+  )
+  return first === undefined || !isOne
+    ? undefined
+    : { cluster: first.clusterName, namespaces: objects.map(({ name }) => name) }
+}
+
+/** What runs pods until it is deleted: a Job may have ended. */
+const running = ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'ReplicationController']
 
 function sumsOf(name: ActionName, objects: readonly BulkObject[]): readonly string[] {
   const number = (is: (object: BulkObject) => boolean): number => objects.filter(is).length
@@ -236,7 +254,15 @@ function sumsOf(name: ActionName, objects: readonly BulkObject[]): readonly stri
   const used = number(({ users = 0 }) => users > 0)
   const unknown = number(({ users }) => users === undefined)
   const scaled = number(({ autoscalers }) => autoscalers.length > 0)
-  const remade = number(({ controller }) => controller !== undefined)
+  const remade = number(({ maker }) => maker !== undefined)
+  const pods =
+    name === 'delete'
+      ? objects.reduce(
+          (sum, { kind, replicas = 0 }) => sum + (running.includes(kind) ? replicas : 0),
+          0,
+        )
+      : 0
+  const losing = number(({ losesData }) => losesData)
   const managed = Map.groupBy(
     objects.flatMap(({ manager }) => (manager === undefined ? [] : [manager])),
     ({ tool, reversal }) => `${tool} ${words.delivery.effect(effectOf(name), reversal)}`,
@@ -247,7 +273,9 @@ function sumsOf(name: ActionName, objects: readonly BulkObject[]): readonly stri
     ...(used > 0 ? [sum.used(used)] : []),
     ...(unknown > 0 ? [sum.unknown(unknown)] : []),
     ...(scaled > 0 ? [sum.scaled(scaled)] : []),
-    ...(remade > 0 ? [sum.remade(remade)] : []),
+    ...(remade > 0 ? [sum.remade(remade, objects.length)] : []),
+    ...(pods > 0 ? [sum.pods(pods)] : []),
+    ...(losing > 0 ? [sum.emptyDir(losing)] : []),
     ...Array.from(managed.values(), ([one, ...others]) =>
       one === undefined
         ? ''

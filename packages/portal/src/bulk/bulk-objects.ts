@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react'
-import { type ActionName, controllerOf } from '../actions/action-list.ts'
+import type { ActionName } from '../actions/action-list.ts'
 import { type Autoscaler, autoscalersOf } from '../actions/consequences.tsx'
+import { hasEmptyDir, type Maker, makerOf } from '../actions/makers.ts'
 import { BulkObjectsDocument, type BulkObjectsQuery } from '../gateway/documents.ts'
 import { type Gateway, useGateway } from '../gateway/gateway.ts'
 import type { Manager } from '../delivery/managed-by.tsx'
@@ -21,8 +22,10 @@ export interface BulkObject extends Pick<
   readonly namedUsers: readonly string[]
   readonly autoscalers: readonly Autoscaler[]
   readonly manager: Pick<Manager, 'tool' | 'name' | 'reversal'> | undefined
-  /** What makes a new one when it is deleted: `ReplicaSet web-5d9`. */
-  readonly controller: string | undefined
+  /** What makes a new one when it is deleted or evicted. */
+  readonly maker: Maker | undefined
+  /** Whether it is a pod that is deleted or evicted with data of its own. */
+  readonly losesData: boolean
 }
 
 /** The objects of one question: each has up to 20 users. */
@@ -71,7 +74,12 @@ async function readObjects(
     while (at < ids.length) {
       const asked = ids.slice(at, at + askedAtOnce)
       at += asked.length
-      const variables = { ids: asked, isDeleted: action === 'delete', isScaled: action === 'scale' }
+      const variables = {
+        ids: asked,
+        isDeleted: action === 'delete',
+        isScaled: action === 'scale',
+        isEnded: isEnded(action),
+      }
       const { data } = await gateway.ask(BulkObjectsDocument, variables, signal)
       for (const object of data.objects ?? []) {
         if (object !== null) found.set(object.id, bulkObject(object, action))
@@ -94,11 +102,20 @@ async function readObjects(
   told({ objects: new Map(inOrder), read, isOver: true, failure })
 }
 
+function isEnded(action: ActionName): boolean {
+  return action === 'delete' || action === 'evict'
+}
+
 function bulkObject(held: Held, action: ActionName): BulkObject {
   const { id, apiVersion, kind, namespace, name, clusterName, metadata, usedBy } = held
-  const isDeleted = action === 'delete'
-  const controller = isDeleted ? controllerOf({ metadata }) : undefined
-  const isAsked = isDeleted && controller === undefined
+  const replicas = 'replicas' in held ? (held.replicas ?? undefined) : undefined
+  const json = {
+    metadata,
+    spec: { replicas, volumes: held.volumes },
+    status: { phase: held.phase },
+  }
+  const maker = isEnded(action) ? makerOf({ apiVersion, kind, json }) : undefined
+  const isAsked = action === 'delete' && maker === undefined
   return {
     id,
     apiVersion,
@@ -107,13 +124,14 @@ function bulkObject(held: Held, action: ActionName): BulkObject {
     name,
     clusterName,
     metadata,
-    replicas: 'replicas' in held ? (held.replicas ?? undefined) : undefined,
+    replicas,
     users: isAsked ? usedBy?.totalCount : 0,
     namedUsers: isAsked
       ? (usedBy?.nodes ?? []).map(({ object }) => `${object.kind} ${object.name}`)
       : [],
     autoscalers: autoscalersOf(held),
     manager: held.managedBy?.[0],
-    controller,
+    maker,
+    losesData: kind === 'Pod' && isEnded(action) && hasEmptyDir(json),
   }
 }

@@ -11,7 +11,7 @@ import { rolloutOf, type Workloads } from './use-rollouts.ts'
 
 const say = words.bulk
 
-/** The height of a row, in pixels: two lines, or four where there is no room beside each other. The same in bulk-table.module.css. */
+/** The least height of a row, in pixels: two lines, or four where there is no room beside each other. The same in bulk-table.module.css. */
 const rowHeightOf = (width: number): number => (width < 600 ? 88 : 48)
 
 /** The objects of a bulk: what happens to each, what else that concerns, and how far it is. What needs attention comes first. */
@@ -63,7 +63,11 @@ export function BulkTable({
           </span>
         ))}
       </div>
-      <div role="rowgroup" className={styles['body']} style={{ height: ids.length * rowHeight }}>
+      <div
+        role="rowgroup"
+        className={styles['body']}
+        style={{ height: virtualizer.getTotalSize() }}
+      >
         {virtualizer.getVirtualItems().map(({ index, start }) => {
           const id = ids[index] ?? ''
           const object = objects.get(id)
@@ -79,6 +83,8 @@ export function BulkTable({
           return (
             <div
               key={id}
+              ref={virtualizer.measureElement}
+              data-index={index}
               role="row"
               aria-rowindex={index + 2}
               className={styles['row']}
@@ -91,9 +97,9 @@ export function BulkTable({
                   {[object.clusterName, object.namespace].filter((one) => one !== null).join(' / ')}
                 </span>
               </span>
-              <span role="cell" title={[what, consequences].filter(Boolean).join('\n')}>
-                <span className={styles['line']}>{what}</span>
-                <span className={`${styles['line']} ${styles['dim']}`}>{consequences}</span>
+              <span role="cell">
+                <span className={styles['whole']}>{what}</span>
+                <span className={`${styles['whole']} ${styles['dim']}`}>{consequences}</span>
               </span>
               <span role="cell" className={styles['state']}>
                 {rollout === undefined
@@ -149,14 +155,15 @@ function consequencesOf({
   namedUsers,
   autoscalers,
   manager,
-  controller,
+  maker,
+  losesData,
 }: BulkObject): readonly string[] {
-  const named = namedUsers.slice(0, 3).join(', ')
   return [
     ...(users === undefined ? [say.usersUnknown] : []),
-    ...(users !== undefined && users > 0 ? [`${say.users(users)}: ${named}`] : []),
+    ...(users !== undefined && users > 0 ? [say.users(users, namedUsers.slice(0, 3))] : []),
+    ...(losesData ? [say.emptyDir] : []),
     ...autoscalers.map(({ name: scaler, bounds }) => say.autoscaler(scaler, bounds)),
-    ...(controller === undefined ? [] : [say.remade(controller)]),
+    ...(maker === undefined ? [] : [say.remade(maker)]),
     ...(manager === undefined
       ? []
       : [say.manager(words.delivery.tools[manager.tool], manager.name)]),

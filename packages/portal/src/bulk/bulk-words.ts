@@ -74,14 +74,21 @@ export const bulkWords = {
     pods === undefined
       ? 'its pods are replaced'
       : `${count(pods)} ${pods === 1 ? 'pod is' : 'pods are'} replaced`,
-  users: (number: number): string => `${objects(number)} ${number === 1 ? 'uses' : 'use'} it`,
+  users: (number: number, named: readonly string[]): string => {
+    const more = number - named.length
+    const uses = `${objects(number)} ${number === 1 ? 'uses' : 'use'} it: ${named.join(', ')}`
+    return more > 0 ? `${uses} and ${count(more)} more` : uses
+  },
   usersUnknown: 'who uses it is not known',
   autoscaler: (name: string, bounds: readonly [number, number] | undefined): string =>
     bounds === undefined
       ? `autoscaler ${name} sets it again`
       : `autoscaler ${name} sets it again, ${bounds[0]} to ${bounds[1]}`,
   manager: (tool: string, name: string): string => `managed by ${tool} ${name}`,
-  remade: (controller: string): string => `${controller} makes a new one`,
+  /** A Job counts the pod as failed. */
+  remade: ({ kind, name }: { readonly kind: string; readonly name: string }): string =>
+    `${kind} ${name} makes a new one${kind === 'Job' ? ', unless it has failed too often' : ''}`,
+  emptyDir: 'the data in its emptyDir volumes is lost',
   sum: {
     used: (number: number): string =>
       `${count(number)} ${is(number)} used by others, which may fail without ${number === 1 ? 'it' : 'them'}.`,
@@ -90,8 +97,14 @@ export const bulkWords = {
       `${count(number)} ${number === 1 ? 'has' : 'have'} an autoscaler, which sets the number again.`,
     managed: (tool: string, number: number, all: number, effect: string): string =>
       `${count(number)} of ${count(all)} ${is(number)} managed by ${tool}. ${effect}`,
-    remade: (number: number): string =>
-      `${count(number)} ${is(number)} made again by ${number === 1 ? 'its controller' : 'their controllers'}.`,
+    remade: (number: number, all: number): string =>
+      `${count(number)} of ${count(all)} ${is(number)} made again by ${number === 1 ? 'its controller' : 'their controllers'}.`,
+    pods: (number: number): string =>
+      `${count(number)} ${number === 1 ? 'pod belongs' : 'pods belong'} to them.`,
+    emptyDir: (number: number): string =>
+      number === 1
+        ? '1 loses the data in its emptyDir volumes.'
+        : `${count(number)} lose the data in their emptyDir volumes.`,
   },
   gone: (number: number): string => `${objects(number)} ${is(number)} gone meanwhile.`,
   stop: 'Stop',

@@ -13,6 +13,9 @@ const reversals: Readonly<Record<ManagerReversal, string>> = {
   WHEN_UPGRADED: 'at its next upgrade',
 }
 
+const drifted = (objects: number): string =>
+  `${objects.toLocaleString()} ${objects === 1 ? 'object differs' : 'objects differ'} from the source`
+
 /** The texts of what delivers. */
 export const deliveryWords = {
   title: 'Delivery',
@@ -31,8 +34,9 @@ export const deliveryWords = {
     source: 'Source',
     lastSync: 'Last sync',
   },
-  drifted: (objects: number): string =>
-    `${objects.toLocaleString()} ${objects === 1 ? 'object differs' : 'objects differ'} from the source`,
+  drifted,
+  outOfSync: (objects: number): string =>
+    objects === 0 ? 'OutOfSync.' : `OutOfSync: ${drifted(objects)}.`,
   more: (shown: number, all: number): string => `${shown} of ${all}, the worst first.`,
   moreSecrets: (shown: number, all: number): string =>
     `By the newest ${shown} of ${all} Secrets of Helm. Choose namespaces to see the others.`,

@@ -9,6 +9,8 @@ export interface TableColumn {
   /** `name`, `namespace`, `cluster`, `health`, `age`, or the name of a printer column. */
   readonly id: string
   readonly title: string
+  /** What its cells say, where the title is too short for it. */
+  readonly hint?: string
   /** The index with the values of the column: the table is sorted and filtered by it. */
   readonly index: string | undefined
   /** Whether a small value of the index is a large one of the column, as with ages. */

@@ -78,7 +78,7 @@ function Header({
   readonly actions: HeaderActions
   readonly children?: ReactNode
 }) {
-  const { id, title, index, first } = column
+  const { id, title, hint, index, first } = column
   const { sort, setSort } = actions
   const direction = index !== undefined && sort?.index === index ? sort.direction : undefined
   const isAscending = (direction === 'ASC') !== column.isInverse
@@ -86,6 +86,7 @@ function Header({
     <div
       role="columnheader"
       aria-label={title}
+      title={hint}
       className={styles['header']}
       data-numeric={column.isNumeric || undefined}
       aria-sort={direction === undefined ? undefined : isAscending ? 'ascending' : 'descending'}

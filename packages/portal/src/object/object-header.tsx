@@ -15,7 +15,7 @@ import { PlaceLink } from '../look/place-link.tsx'
 import { usePlace } from '../scope.ts'
 import { words } from '../words.ts'
 import { troubleOf } from './container-state.ts'
-import { groupOf, numberAt, textAt, textsAt } from './json.ts'
+import { groupOf, listAt, numberAt, textAt, textsAt } from './json.ts'
 import type { LiveObject, SeenObject } from './live-object.ts'
 import styles from './object-header.module.css'
 import { ViewMenu } from '../frame/view-menu.tsx'
@@ -73,7 +73,7 @@ export function ObjectHeader({
       <div className={styles['health']}>
         <Health status={health?.status} />
         {sentence === undefined ? null : <span className={styles['sentence']}>{sentence}</span>}
-        {typeof health?.reason === 'string' && (
+        {typeof health?.reason === 'string' && health.reason !== words.health[health.status] && (
           <code className={styles['reason']}>{health.reason}</code>
         )}
         <span className={styles['age']}>
@@ -92,6 +92,12 @@ export function ObjectHeader({
 function sentenceOf({ kind, json, health }: SeenObject): string | undefined {
   const message = health?.message ?? undefined
   if (kind === 'Pod') return troubleOf(json, health?.status) ?? message
+  if (kind === 'Application' && textAt(json, 'status', 'sync', 'status') === 'OutOfSync') {
+    const drifted = listAt(json, 'status', 'resources').filter(
+      (one) => textAt(one, 'status') === 'OutOfSync',
+    )
+    return [message, words.delivery.outOfSync(drifted.length)].filter(Boolean).join(' ')
+  }
   const counted = podCountOf(kind, json)
   if (counted === undefined) return message
   // Both would count the same pods.

@@ -200,7 +200,9 @@ export const objectWords = {
   },
   pods: {
     title: 'Pods',
+    yours: 'Your pods',
     none: 'It has no pods.',
+    noneOfYours: 'None of your pods is here: you may not list the others.',
     refused: (why: string): string => `The pods cannot be shown: ${why}`,
     first: (shown: number, total: number): string =>
       `The first ${shown} of ${plural(total, 'pod')}, the broken ones first.`,

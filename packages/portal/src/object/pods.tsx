@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { PodsBelowDocument } from '../gateway/documents.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
+import { useUsage } from '../usage/usage.ts'
 import { words } from '../words.ts'
 import { troubleOf } from './container-state.ts'
 import type { SeenObject } from './live-object.ts'
@@ -38,7 +39,7 @@ export function Pods({ object }: { readonly object: SeenObject }) {
 }
 
 function PodList({ object, where }: { readonly object: SeenObject; readonly where: unknown }) {
-  const { namespace, clusterName: cluster } = object
+  const { id, kind, namespace, clusterName: cluster } = object
   const [isOpen, setOpen] = useState(false)
   const {
     rows: nodes,
@@ -50,6 +51,7 @@ function PodList({ object, where }: { readonly object: SeenObject; readonly wher
     query: PodsBelowDocument,
     variables: { cluster, namespaces: namespace === null ? null : [namespace], where },
   })
+  const isPart = useUsage(kind, kind === 'Node' ? [id] : []).byId.get(id)?.isPart === true
   const say = words.object.pods
   if (status === 'loading') return null
   if (status === 'failed') {
@@ -61,8 +63,10 @@ function PodList({ object, where }: { readonly object: SeenObject; readonly wher
   }
   const shown = isOpen ? nodes : nodes.slice(0, most)
   return (
-    <Section title={say.title} count={totalCount}>
-      {totalCount === 0 ? <p className={styles['dim']}>{say.none}</p> : null}
+    <Section title={isPart ? say.yours : say.title} count={totalCount}>
+      {totalCount === 0 ? (
+        <p className={styles['dim']}>{isPart ? say.noneOfYours : say.none}</p>
+      ) : null}
       <ul className={styles['pods']}>
         {shown.map((pod) => {
           const isWell = pod.health?.status === 'HEALTHY'

@@ -1,7 +1,15 @@
 import { UseOverTime } from '../charts/use-over-time.tsx'
 import type { SeenObject } from '../object/live-object.ts'
 import { Section } from '../object/section.tsx'
-import { type Amounts, isMeasured, type Resource, useUsage } from './usage.ts'
+import { words } from '../words.ts'
+import {
+  type Amounts,
+  isMeasured,
+  type ObjectUsage,
+  ofAllPods,
+  type Resource,
+  useUsage,
+} from './usage.ts'
 import styles from './usage.module.css'
 import { usageWords } from './usage-words.ts'
 import { groupOf } from '../object/json.ts'
@@ -20,23 +28,25 @@ export function UsageBars({ object }: { readonly object: SeenObject }) {
     <Section title={usageWords.title}>
       <ul className={styles['lines']}>
         {resources.map((resource) => (
-          <Line key={resource} resource={resource} amounts={use[resource]} />
+          <Line key={resource} resource={resource} use={use} />
         ))}
       </ul>
       {use.pods === undefined || kind === 'Node' ? null : (
         <p className={styles['note']}>{usageWords.ofPods(use.pods)}</p>
       )}
+      {use.isPart ? <p className={styles['note']}>{words.overview.capacity.yours}</p> : null}
       {why === undefined ? null : <p className={styles['note']}>{why}</p>}
-      <UseOverTime object={object} use={use} />
+      <UseOverTime object={object} use={ofAllPods(use)} />
     </Section>
   )
 }
 
-function Line({ resource, amounts }: { readonly resource: Resource; readonly amounts: Amounts }) {
-  const { used, requested, limit, allocatable } = amounts
+function Line({ resource, use }: { readonly resource: Resource; readonly use: ObjectUsage }) {
+  const amounts = use[resource]
+  const { used, requested, limit } = amounts
   const whole = wholeOf(amounts)
   const share = (amount: number): string => `${Math.min(100, (100 * amount) / whole)}%`
-  const text = usageWords.amounts[resource]
+  const said = wordsOf(resource, use)
   return (
     <li className={styles['line']}>
       <span className={styles['name']}>{usageWords.resources[resource]}</span>
@@ -53,20 +63,39 @@ function Line({ resource, amounts }: { readonly resource: Resource; readonly amo
       </span>
       <span className={styles['legend']}>
         <span data-mark="used" data-level={levelOf(amounts)}>
-          {used === undefined ? usageWords.notUsed : usageWords.used(text(used))}
+          {said.used}
         </span>
-        <span data-mark="request">
-          {requested === undefined
-            ? usageWords.notRequested
-            : usageWords.requested(text(requested))}
-        </span>
-        <span data-mark="limit">
-          {limit === undefined ? usageWords.noLimit : usageWords.limit(text(limit))}
-        </span>
-        {allocatable === undefined ? null : <span>{usageWords.capacity(text(allocatable))}</span>}
+        <span data-mark="request">{said.requested}</span>
+        <span data-mark="limit">{said.limit}</span>
+        {said.allocatable === undefined ? null : <span>{said.allocatable}</span>}
       </span>
     </li>
   )
+}
+
+/** The amounts of a resource in words. */
+export function wordsOf(
+  resource: Resource,
+  use: ObjectUsage,
+): Readonly<Record<'used' | 'requested' | 'limit', string>> & {
+  readonly allocatable: string | undefined
+} {
+  const { used, requested, limit, someLimits, allocatable } = use[resource]
+  const { pods = 0, isPart, isUsedPart } = use
+  const text = usageWords.amounts[resource]
+  const noLimit =
+    someLimits === undefined
+      ? usageWords.noLimit
+      : usageWords.someLimits(text(someLimits.sum), someLimits.pods, pods, isPart)
+  return {
+    used: used === undefined ? usageWords.notUsed : usageWords.used(text(used), isUsedPart),
+    requested:
+      requested === undefined
+        ? usageWords.notRequested
+        : usageWords.requested(text(requested), isPart),
+    limit: limit === undefined ? noLimit : usageWords.limit(text(limit), isPart),
+    allocatable: allocatable === undefined ? undefined : usageWords.capacity(text(allocatable)),
+  }
 }
 
 /** What a bar stands for: what a node has, otherwise the most of all amounts. */

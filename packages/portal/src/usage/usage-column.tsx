@@ -1,14 +1,16 @@
 import { createContext, useContext } from 'react'
 import type { Kind } from '../gateway/kinds.ts'
-import { levelOf } from './usage-bars.tsx'
-import { type Amounts, isMeasured, type ObjectUsage, type Resource } from './usage.ts'
+import { levelOf, wordsOf } from './usage-bars.tsx'
+import { type Amounts, isMeasured, type ObjectUsage, ofAllPods, type Resource } from './usage.ts'
 import styles from './usage.module.css'
 import { usageWords } from './usage-words.ts'
 
 type ColumnId = keyof typeof usageWords.columns
 
 /** What each column has of which resource. */
-const columns: Readonly<Record<ColumnId, readonly [Resource, keyof Amounts]>> = {
+const columns: Readonly<
+  Record<ColumnId, readonly [Resource, Exclude<keyof Amounts, 'someLimits'>]>
+> = {
   usageCpu: ['cpu', 'used'],
   cpuRequests: ['cpu', 'requested'],
   cpuLimits: ['cpu', 'limit'],
@@ -23,6 +25,7 @@ const columns: Readonly<Record<ColumnId, readonly [Resource, keyof Amounts]>> = 
 export function usageColumns({ group, kind }: Kind): readonly {
   readonly id: ColumnId
   readonly title: string
+  readonly hint?: string
   readonly isUsual: boolean
 }[] {
   if (!isMeasured(group, kind) || (kind === 'Namespace' && group === '')) return []
@@ -32,6 +35,9 @@ export function usageColumns({ group, kind }: Kind): readonly {
       id,
       title: usageWords.columns[id],
       isUsual: columns[id][1] === 'used',
+      ...(columns[id][1] === 'used' && {
+        hint: kind === 'Node' ? usageWords.ofAllocatable : usageWords.ofRequested,
+      }),
     }))
 }
 
@@ -53,7 +59,7 @@ export const UsageContext = createContext<ReadonlyMap<string, ObjectUsage>>(new 
 /** One amount; or what is used, and what is requested or there is. */
 function textsOf(column: ColumnId, use: ObjectUsage): readonly [string, string?] {
   const [resource, amount] = columns[column]
-  const amounts = use[resource]
+  const amounts = ofAllPods(use)[resource]
   const say = (number: number | undefined): string =>
     number === undefined ? usageWords.unknown : usageWords.amounts[resource](number)
   return amount === 'used'
@@ -71,23 +77,16 @@ export function UsageCell({ id, column }: { readonly id: string; readonly column
   const use = useContext(UsageContext).get(id)
   if (use === undefined) return null
   const [first, second] = textsOf(column, use)
-  if (second === undefined) return <>{first}</>
   const [resource] = columns[column]
-  const amounts = use[resource]
-  const text = usageWords.amounts[resource]
-  const { used, requested, limit, allocatable } = amounts
-  if (used === undefined && requested === undefined) {
+  const { used, requested, limit, allocatable } = wordsOf(resource, use)
+  const title = [used, requested, limit, ...(allocatable === undefined ? [] : [allocatable])]
+  if (second === undefined) return <span title={title.join(', ')}>{first}</span>
+  if (use[resource].used === undefined && use[resource].requested === undefined) {
     return <span className={styles['dim']}>{usageWords.unknown}</span>
   }
-  const title = [
-    used === undefined ? usageWords.notUsed : usageWords.used(text(used)),
-    requested === undefined ? usageWords.notRequested : usageWords.requested(text(requested)),
-    limit === undefined ? usageWords.noLimit : usageWords.limit(text(limit)),
-    ...(allocatable === undefined ? [] : [usageWords.capacity(text(allocatable))]),
-  ].join(', ')
   return (
-    <span title={title}>
-      <span className={styles['used']} data-level={levelOf(amounts)}>
+    <span title={title.join(', ')}>
+      <span className={styles['used']} data-level={levelOf(ofAllPods(use)[resource])}>
         {first}
       </span>
       <span className={styles['dim']}>/{second}</span>

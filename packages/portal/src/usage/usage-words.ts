@@ -15,20 +15,27 @@ export const usageWords = {
   title: 'Use',
   resources: { cpu: 'CPU', memory: 'Memory' },
   amounts: { cpu: cores, memory: bytes },
-  used: (amount: string): string => `${amount} used`,
+  used: (amount: string, isPart = false): string =>
+    `${amount} used${isPart ? ' by your pods' : ''}`,
   notUsed: 'use unknown',
-  requested: (amount: string): string => `${amount} requested`,
+  requested: (amount: string, isPart = false): string =>
+    `${amount} requested${isPart ? ' by your pods' : ''}`,
   notRequested: 'nothing requested',
-  limit: (amount: string): string => `limit ${amount}`,
+  limit: (amount: string, isPart = false): string =>
+    `limit ${amount}${isPart ? ' of your pods' : ''}`,
+  someLimits: (amount: string, some: number, pods: number, isPart: boolean): string =>
+    `limit ${amount} for ${some.toLocaleString('en')} of ${isPart ? 'your ' : ''}${pods.toLocaleString('en')} pods`,
   noLimit: 'no limit',
   capacity: (amount: string): string => `${amount} allocatable`,
   ofPods: (pods: number): string =>
     `Of ${pods === 1 ? 'its pod' : `its ${pods.toLocaleString('en')} pods`} that ${pods === 1 ? 'has' : 'have'} not ended, together.`,
   uses: 'Uses',
   unmeasured: 'The use of CPU and memory is not measured here: the cluster has no metrics-server.',
-  forbidden: 'You may not see what these pods use of CPU and memory.',
+  forbidden: (what: string): string => `You may not see what ${what} use of CPU and memory.`,
   unreachable: 'The use of CPU and memory is not known at present: metrics-server does not answer.',
   unknown: '–',
+  ofRequested: 'Used, and requested',
+  ofAllocatable: 'Used, and allocatable to pods',
   columns: {
     usageCpu: 'CPU',
     cpuRequests: 'CPU requests',

@@ -16,7 +16,10 @@ import { usageWords } from './usage-words.ts'
 export interface Amounts {
   readonly used: number | undefined
   readonly requested: number | undefined
+  /** Of several pods: absent unless all of them have one. */
   readonly limit: number | undefined
+  /** The limits of some pods, where others have none. */
+  readonly someLimits: { readonly sum: number; readonly pods: number } | undefined
   /** What a node has for pods. */
   readonly allocatable: number | undefined
 }
@@ -27,6 +30,10 @@ export type Resource = 'cpu' | 'memory'
 export interface ObjectUsage extends Readonly<Record<Resource, Amounts>> {
   /** The number of the pods that count; absent for a pod. */
   readonly pods: number | undefined
+  /** Whether the sums over pods are of some of the pods of a node alone: the user may not list the others. */
+  readonly isPart: boolean
+  /** Whether that is so of what is used, too. */
+  readonly isUsedPart: boolean
   /** What the containers of a pod use, by their names. */
   readonly containers: ReadonlyMap<string, Readonly<Record<Resource, number | undefined>>>
 }
@@ -76,7 +83,7 @@ export function useUsage(
     { ids: [...ids] },
     { enabled: ids.length > 0, everyMs },
   )
-  return { byId: usagesOf(data), why: whyUnknown(errors) }
+  return { byId: usagesOf(data), why: whyUnknown(errors, kind) }
 }
 
 /** What asks for the use of objects of a kind. */
@@ -107,19 +114,35 @@ export function objectUsage(object: Answered): ObjectUsage {
   const usage = 'usage' in object ? object.usage : null
   const sums = 'pods' in object ? object.pods : null
   const own = 'requests' in object ? object : undefined
-  const allocatable = 'status' in object ? object.status?.allocatable : undefined
-  const amounts = (resource: Resource, position: number): Amounts => ({
-    used: usage === null ? sumOf(sums?.used, position) : numberOf(usage[resource]),
-    requested:
-      own === undefined ? sumOf(sums?.requested, position) : numberOf(own.requests?.[resource]),
-    limit:
-      own === undefined ? sumOf(sums?.requested, position + 2) : numberOf(own.limits?.[resource]),
-    allocatable: numberOf(allocatable?.[resource]),
-  })
+  const isNode = 'status' in object
+  const allocatable = isNode ? object.status?.allocatable : undefined
+  const isPart = isNode && sums !== null && sums.visible !== 'ALL'
+  const amounts = (resource: Resource, position: number): Amounts => {
+    const limits = sums?.requested?.[position + 2]
+    const isOfAll = limits?.count === sums?.totalCount
+    return {
+      used: usage === null ? sumOf(sums?.used, position) : numberOf(usage[resource]),
+      requested:
+        own === undefined ? sumOf(sums?.requested, position) : numberOf(own.requests?.[resource]),
+      limit:
+        own === undefined
+          ? isOfAll
+            ? sumOf(sums?.requested, position + 2)
+            : undefined
+          : numberOf(own.limits?.[resource]),
+      someLimits:
+        limits === undefined || limits.count === 0 || isOfAll
+          ? undefined
+          : { sum: limits.number, pods: limits.count },
+      allocatable: numberOf(allocatable?.[resource]),
+    }
+  }
   return {
     cpu: amounts('cpu', 0),
     memory: amounts('memory', 1),
     pods: sums?.totalCount,
+    isPart,
+    isUsedPart: isPart && usage === null,
     containers: new Map(
       own?.usage?.containers?.map(({ name, cpu, memory }) => [
         name,
@@ -127,6 +150,20 @@ export function objectUsage(object: Answered): ObjectUsage {
       ]),
     ),
   }
+}
+
+/** What is known of all pods of an object: without the sums over some of those of a node. */
+export function ofAllPods(use: ObjectUsage): ObjectUsage {
+  const { isPart, isUsedPart } = use
+  if (!isPart) return use
+  const whole = ({ used, ...amounts }: Amounts): Amounts => ({
+    ...amounts,
+    used: isUsedPart ? undefined : used,
+    requested: undefined,
+    limit: undefined,
+    someLimits: undefined,
+  })
+  return { ...use, cpu: whole(use.cpu), memory: whole(use.memory) }
 }
 
 /** A sum, if any object has a value. */
@@ -166,10 +203,10 @@ function numberOf(quantity: number | string | null | undefined): number | undefi
 }
 
 /** Why the use of some objects is not known, said once for all of them. */
-export function whyUnknown(errors: readonly AnswerError[]): string | undefined {
+export function whyUnknown(errors: readonly AnswerError[], kind?: string): string | undefined {
   const codes = new Set(errors.map(({ extensions }) => extensions?.code))
   if (codes.size === 0) return undefined
   if (codes.has('NOT_FOUND')) return usageWords.unmeasured
-  if (codes.has('FORBIDDEN')) return usageWords.forbidden
+  if (codes.has('FORBIDDEN')) return usageWords.forbidden(kind === 'Node' ? 'nodes' : 'these pods')
   return codes.has('CLUSTER_UNREACHABLE') ? usageWords.unreachable : errors[0]?.message
 }
