@@ -20,6 +20,8 @@ export interface TableColumn {
   /** Whether only `kubectl get -o wide` has the column. */
   readonly isWide: boolean
   readonly isNumeric: boolean
+  /** Whether rows of equal names differ in it. */
+  readonly tellsApart?: boolean
 }
 
 export type SortDirection = 'ASC' | 'DESC'
@@ -66,9 +68,11 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
   })
   return [
     own('name', {}),
-    ...(kind.namespaced ? [own('namespace', { isUsual: scope.namespaces?.length !== 1 })] : []),
+    ...(kind.namespaced
+      ? [own('namespace', { isUsual: scope.namespaces?.length !== 1, tellsApart: true })]
+      : []),
     // Rows of equal values are in the order of their clusters; there is no order by clusters alone.
-    ...(hasSeveralClusters(scope) ? [own('cluster', { index: undefined })] : []),
+    ...(hasSeveralClusters(scope) ? [own('cluster', { index: undefined, tellsApart: true })] : []),
     own('health', { isUsual: !isStateless(kind) }),
     ...printed.map((column): TableColumn => {
       const index = indexBehind(column.name, kind)

@@ -29,6 +29,12 @@ export const usageWords = {
   forbidden: 'You may not see what these pods use of CPU and memory.',
   unreachable: 'The use of CPU and memory is not known at present: metrics-server does not answer.',
   unknown: '–',
+  /** Headings of numbers in a file. */
+  numbers: {
+    cpu: (of: string): string => `CPU ${of} (millicores)`,
+    memory: (of: string): string => `Memory ${of} (bytes)`,
+    of: { used: 'used', requested: 'requested', limit: 'limit', allocatable: 'allocatable' },
+  },
   columns: {
     usageCpu: 'CPU',
     cpuRequests: 'CPU requests',
