@@ -44,7 +44,7 @@ export function isUsageColumn(id: string): id is ColumnId {
 export function usageCellText(id: ColumnId): string {
   const [resource, amount] = columns[id]
   const text = resource === 'cpu' ? '0000m' : '000 MiB'
-  return amount === 'used' ? `${text}/${text}` : text
+  return amount === 'used' ? `${text}/0${text}` : text
 }
 
 /** What the rows in view use, by their `id`s. */
