@@ -4,7 +4,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { definitionOf, definitionsPath, versionOf } from '../gateway/definitions.ts'
 import { describeInBrowser } from '../support/browser.ts'
-import { openPage, type PortalPage, type ServedPortal, servePortal } from './portal-page.ts'
+import {
+  openPage,
+  openPortal,
+  type PortalPage,
+  type ServedPortal,
+  servePortal,
+} from './portal-page.ts'
 import { rowOf } from './table-page.ts'
 
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
@@ -61,7 +67,7 @@ describeInBrowser('Export', (browser) => {
   })
 
   it.each(['pods', 'deployments.apps'])(
-    'writes what %s use, as the table says it',
+    'writes what %s use and request as numbers, with their units in the head',
     async (path) => {
       await using opened = await open(`/kinds/${path}?q=card-gateway-*|card-gateway`)
       const { page } = opened
@@ -69,11 +75,68 @@ describeInBrowser('Export', (browser) => {
       await expect.poll(() => cpu.innerText()).toMatch(/^[\d.]+m?\/[\d.]+m?$/)
       const { text } = await downloaded(page, /^Export \d+ as CSV$/)
       const [head = '', first = ''] = text.split('\r\n')
-      expect(head).toMatch(/,CPU,Memory,/)
-      expect(first).toMatch(/,[1-9][\d.]*m?\/[1-9][\d.]*m?,[1-9][\d.]* [MG]iB\/[1-9][\d.]* [MG]iB,/)
+      expect(head).toContain(
+        ',CPU used (millicores),CPU requested (millicores),Memory used (bytes),Memory requested (bytes),',
+      )
+      const at = head.split(',').indexOf('CPU used (millicores)')
+      const [used, requested, memory, asked] = first
+        .split(',')
+        .slice(at, at + 4)
+        .map(Number)
+      expect(used).toBeGreaterThan(0)
+      expect(requested).toBeGreaterThan(0)
+      for (const bytes of [memory, asked]) {
+        expect(Number.isInteger(bytes)).toBe(true)
+        expect(bytes).toBeGreaterThan(2 ** 20)
+      }
       expect(opened.problems).toEqual([])
     },
   )
+
+  it('writes what a node uses and has, and each amount once', async () => {
+    await using opened = await open('/kinds/nodes?cols=cpuAllocatable,memoryLimits')
+    const { page } = opened
+    await page.locator('[data-index]').first().waitFor()
+    const { text } = await downloaded(page, /^Export \d+ as CSV$/)
+    const heads = (text.split('\r\n')[0] ?? '').split(',').filter((head) => /\(/.test(head))
+    expect(heads).toEqual([
+      'CPU used (millicores)',
+      'CPU allocatable (millicores)',
+      'Memory used (bytes)',
+      'Memory allocatable (bytes)',
+      'Memory limit (bytes)',
+    ])
+  })
+
+  it('writes the namespace of each row also where one alone is in scope', async () => {
+    await using opened = await open('/kinds/configmaps?ns=default&q=exported-00*')
+    const { page } = opened
+    await rowOf(page, 'exported-000').waitFor()
+    expect(await page.getByRole('columnheader', { name: 'Namespace' }).count()).toBe(0)
+    const { text } = await downloaded(page, 'Export 10 as CSV')
+    const [head, first] = text.split('\r\n')
+    expect(head).toBe('Name,Namespace,Data,Age')
+    expect(first).toMatch(/^exported-000,default,1,/)
+  })
+
+  it('says a list of several clusters as a command for each, with its context', async () => {
+    await using fleet = await openPortal(browser(), {
+      isFleet: true,
+      path: '/kinds/pods?cluster=*&ns=payments',
+    })
+    const { page } = fleet
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.locator('[data-index]').first().waitFor()
+    expect(await copied(page, 'Copy as kubectl')).toBe(
+      ['prod-eu', 'prod-us', 'staging']
+        .map((name) => `kubectl --context ${name} get pods -n payments\n`)
+        .join(''),
+    )
+    await page.goto('/kinds/nodes')
+    await page.locator('[data-index]').first().waitFor()
+    expect(await copied(page, 'Copy as kubectl')).toBe('kubectl --context prod-eu get nodes\n')
+    expect(fleet.problems).toEqual([])
+  })
 
   it('writes a selection as YAML and as JSON, whole', async () => {
     await using opened = await open('/kinds/configmaps?q=exported-*')

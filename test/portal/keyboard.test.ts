@@ -147,4 +147,71 @@ describeInBrowser('By the keyboard alone', (browser) => {
     }
     expect(tabs.length).toBeGreaterThan(6)
   })
+
+  it('`?` lists the keys of a table and of an object, each once', async () => {
+    await using opened = await openPage(browser(), world, {
+      path: '/kinds/deployments.apps?cluster=prod-eu&ns=payments',
+    })
+    const { page } = opened
+    await page.locator('[data-index]').nth(1).waitFor()
+    const listed = async (): Promise<Record<string, string>> => {
+      await page.keyboard.press('?')
+      const dialog = page.getByRole('dialog', { name: 'Keys' })
+      await dialog.waitFor()
+      const rows = await dialog.locator('dl > div').evaluateAll((all) =>
+        all.map((row) => {
+          const keys = Array.from(row.querySelectorAll('kbd'), (key) => key.textContent)
+          return [keys.join(' '), row.querySelector('dt')?.textContent ?? '']
+        }),
+      )
+      await opened.audit()
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+      expect(new Set(rows.map(([keys]) => keys)).size).toBe(rows.length)
+      return Object.fromEntries(rows)
+    }
+    expect(await listed()).toMatchObject({
+      'j ↓': 'Next row',
+      '↵': 'Open the page of the row',
+      Space: 'Show the row beside the table, or not',
+      'Ctrl A': 'Select all',
+      Esc: 'Close what is beside the table, then select nothing',
+      f: 'Filter the table',
+    })
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await page.getByRole('tab', { name: 'Summary', selected: true }).waitFor()
+    const keys = await listed()
+    expect(keys).toMatchObject({ 1: 'Show the tab Summary', 6: 'Show the tab YAML' })
+    expect(keys['a']).toBe('Show the actions')
+    expect(keys).not.toHaveProperty('j ↓')
+  })
+
+  it('keys go on after a click on a checkbox, and `a` is for what is selected', async () => {
+    await using opened = await openPage(browser(), world, {
+      path: '/kinds/deployments.apps?cluster=prod-eu&ns=payments',
+    })
+    const { page } = opened
+    await page.locator('[data-index]').nth(1).waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    await page.getByRole('button', { name: /selected ×$/ }).waitFor()
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('type'))).toBe('checkbox')
+    for (const key of ['a', 'A']) {
+      await page.keyboard.press(key)
+      await page.getByRole('menuitem', { name: 'Restart…' }).waitFor()
+      await page.keyboard.press('Escape')
+      await page.getByRole('menu').waitFor({ state: 'detached' })
+      await page
+        .getByRole('checkbox', { name: /^Select/ })
+        .first()
+        .focus()
+    }
+    await page.keyboard.press('f')
+    await expect.poll(() => page.evaluate(() => document.activeElement?.role)).toBe('combobox')
+    // A field of text keeps its letters.
+    await page.keyboard.type('ga?')
+    expect(await page.getByRole('combobox', { name: 'Filter' }).inputValue()).toBe('ga?')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    expect(opened.problems).toEqual([])
+  })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { deedsIn } from '../../packages/portal/src/search/deeds.ts'
 import { fitOf, fitting } from '../../packages/portal/src/search/fit.ts'
 
 const entry = (title: string, ...also: readonly string[]) => ({ title, also })
@@ -18,6 +19,18 @@ describe('a text fits a title', () => {
     expect(fitOf('de', 'Deployments')).toBe(1)
   })
 
+  it('by letters in order only from the beginning of a single word', () => {
+    expect(fitOf('drain', 'ValidatingWebhookConfigurations')).toBeUndefined()
+    expect(fitOf('log', 'ClusterRoleBindings')).toBeUndefined()
+    expect(fitOf('cert', 'cluster staging')).toBeUndefined()
+  })
+
+  it('by letters in order only where nothing fits better', () => {
+    const kinds = [entry('CustomResourceDefinitions'), entry('CertificateSigningRequests')]
+    expect(fitting('cert', kinds, 5)).toEqual([kinds[1]])
+    expect(fitting('csrd', kinds, 5)).toEqual([kinds[0]])
+  })
+
   it('and the best and shortest come first, by their other words too', () => {
     const found = fitting(
       'pod',
@@ -27,5 +40,35 @@ describe('a text fits a title', () => {
     expect(found.map(({ title }) => title)).toEqual(['Pods', 'PodTemplates'])
     const byShortName = fitting('svc', [entry('Services', 'svc'), entry('SVCs')], 5)
     expect(byShortName.map(({ title }) => title)).toEqual(['Services', 'SVCs'])
+  })
+})
+
+describe('what is to be done with an object', () => {
+  const deeds = [
+    { label: 'Delete', also: [] },
+    { label: 'Roll back', also: ['rollback'] },
+    { label: 'Resume the rollout', also: ['resume'] },
+    { label: 'Resume', also: [] },
+    { label: 'Logs', also: [] },
+  ]
+  const found = (text: string) => deedsIn(text, deeds).map(({ deed, name }) => [deed.label, name])
+
+  it('is named by its label, another word, or three letters of one, before the name', () => {
+    expect(found('delete Ledger')).toEqual([['Delete', 'Ledger']])
+    expect(found('del ledger')).toEqual([['Delete', 'ledger']])
+    expect(found('roll back web api')).toEqual([['Roll back', 'web api']])
+    expect(found('rollback web')).toEqual([['Roll back', 'web']])
+    expect(found('log web')).toEqual([['Logs', 'web']])
+    expect(found('resume web')).toEqual([
+      ['Resume the rollout', 'web'],
+      ['Resume', 'web'],
+    ])
+  })
+
+  it('is not named by fewer letters, nor without a name after it', () => {
+    expect(found('de ledger')).toEqual([])
+    expect(found('delete')).toEqual([])
+    expect(found('roll ba')).toEqual([])
+    expect(found('ledger delete')).toEqual([])
   })
 })

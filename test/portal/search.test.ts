@@ -194,6 +194,75 @@ describeInBrowser('The search of the portal', (browser) => {
     expect(await page.getByRole('dialog').count()).toBe(0)
   })
 
+  it('finds actions and tabs by their words alone, says that a name must follow, and waits for it', async () => {
+    await using opened = await openPortal(browser(), { allowWrites: true, allowExec: true })
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await field(page).waitFor()
+    for (const [text, label] of [
+      ['delete', 'Delete'],
+      ['restart', 'Restart'],
+      ['shell', 'Shell'],
+      ['rollback', 'Roll back'],
+      ['drain', 'Drain'],
+      ['log', 'Logs'],
+    ] as const) {
+      await field(page).fill(text)
+      await expect
+        .poll(() => chosen(page).textContent())
+        .toBe(`${label}type a name: ${label.toLowerCase()} NAME`)
+      await page.locator('[role=listbox][aria-busy=false]').waitFor()
+      expect(await options(page).first().textContent()).toMatch(new RegExp(`^${label}type`))
+    }
+    await opened.audit()
+    await page.keyboard.press('Enter')
+    expect(await field(page).inputValue()).toBe('Logs ')
+    await page.keyboard.type('ledger')
+    await expect.poll(() => chosen(page).textContent()).toMatch(/Logs ledger-.*payments/)
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/objects/**tab=logs')
+    await page.getByRole('tab', { name: 'Logs', selected: true }).waitFor()
+    for (const [text, title, end] of [
+      ['rollback invoice', /Roll back invoice-worker/, 'Deployment'],
+      ['edit invoice', /Edit invoice-worker/, 'Deployment'],
+      ['shell ledger', /Shell ledger-/, 'Pod'],
+    ] as const) {
+      await page.keyboard.press('Control+k')
+      await field(page).fill(text)
+      await expect.poll(() => chosen(page).textContent()).toMatch(title)
+      expect(await chosen(page).textContent()).toMatch(new RegExp(`${end}$`))
+      await page.keyboard.press('Escape')
+      await field(page).waitFor({ state: 'detached' })
+    }
+    expect(opened.problems).toEqual([])
+  })
+
+  it('puts clusters and views whose name begins so before objects with such a label, and never letters between', async () => {
+    await using opened = await openPortal(browser(), { isFleet: true, allowWrites: true })
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await field(page).waitFor()
+    const found = async (text: string): Promise<readonly string[]> => {
+      await field(page).fill(text)
+      await page.getByText(/^\d+ results?$/).waitFor({ state: 'attached' })
+      await page.locator('[role=listbox][aria-busy=false]').waitFor()
+      return await options(page).locator('[class*=title]').allTextContents()
+    }
+    const [eu, us, ...others] = await found('prod')
+    expect([eu, us]).toEqual(['prod-eu', 'prod-us'])
+    expect(others.length).toBeGreaterThan(0)
+    const certificates = await found('cert')
+    expect(certificates[0]).toBe('Certificates')
+    expect(certificates).not.toContain('CustomResourceDefinitions')
+    expect(certificates).not.toContain('staging')
+    const logs = await found('log')
+    expect(logs[0]).toBe('Logs')
+    expect(logs).not.toContain('ClusterRoleBindings')
+    await opened.audit()
+  })
+
   it('offers no actions with objects where the gateway takes no writes', async () => {
     await using opened = await openPage(browser(), portal)
     const { page } = opened

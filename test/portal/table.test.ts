@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { definitionOf, definitionsPath, versionOf } from '../gateway/definitions.ts'
 import { describeInBrowser } from '../support/browser.ts'
-import { openPage, type ServedPortal, servePortal } from './portal-page.ts'
+import { openPage, openPortal, type ServedPortal, servePortal } from './portal-page.ts'
 import { changePod, countOf, headings, makePod, namesIn, podsOf, rowOf } from './table-page.ts'
 
 describeInBrowser('A table of the portal', (browser) => {
@@ -283,6 +283,50 @@ describeInBrowser('A table of the portal', (browser) => {
     await opened.audit()
   })
 
+  it('has room for the columns of pods of all clusters at 1440 pixels, and for names and health at 390', async () => {
+    await using opened = await openPortal(browser(), {
+      isFleet: true,
+      pods: 180,
+      path: '/kinds/pods?cluster=*',
+      width: 1440,
+      height: 900,
+    })
+    const { page } = opened
+    const grid = page.getByRole('grid')
+    const cpu = page.locator('[role=gridcell][data-column=usageCpu]').first()
+    await expect.poll(() => cpu.innerText()).toMatch(/^[\d.]+m?\/[\d.]+m?$/)
+    const over = () => grid.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+    /** What is cut in cells: the names of columns, each once. */
+    const cut = () =>
+      grid.evaluate((element) => [
+        ...new Set(
+          [...element.querySelectorAll('[role=gridcell] > span')]
+            .filter(
+              ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+                scrollWidth > clientWidth || scrollHeight > clientHeight,
+            )
+            .map((span) => span.parentElement?.dataset['column']),
+        ),
+      ])
+    expect((await headings(page)).slice(0, 4)).toEqual(['Name', 'Namespace', 'Cluster', 'Health'])
+    expect(await over()).toBeLessThanOrEqual(0)
+    expect(await cut()).toEqual([])
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.reload()
+    await page.locator('[data-index] [data-column=health]').first().waitFor()
+    expect((await headings(page)).slice(0, 2)).toEqual(['Name', 'Health'])
+    const { x, width } = (await page
+      .getByRole('columnheader', { name: 'Health' })
+      .boundingBox()) ?? {
+      x: 390,
+      width: 390,
+    }
+    expect(x + width).toBeLessThanOrEqual(390)
+    expect(await cut()).not.toContain('name')
+    expect(await cut()).not.toContain('health')
+    await opened.audit()
+  })
+
   it('opens the inspector and the page of an object by keyboard', async () => {
     await using opened = await open('/kinds/pods?ns=payments')
     const { page } = opened
@@ -383,7 +427,9 @@ describeInBrowser('A table of the portal', (browser) => {
     await rowOf(page, 'before').waitFor()
     const fault = { type: 'refuse-connections', forMs: 4_000 } as const
     portal.cluster.faults.inject({ fault })
-    const note = page.getByText(/^demo cannot be reached since .*; its Pods are as last known\.$/)
+    const note = page.getByText(
+      /^demo cannot be reached since .*; its (Pods|objects) are as last known\.$/,
+    )
     await note.waitFor()
     expect(await namesIn(page)).toContain('before')
     makePod(portal, 'meanwhile')

@@ -7,7 +7,7 @@ import {
 } from '../gateway/documents.ts'
 import { useAnswer, useGateway } from '../gateway/gateway.ts'
 import controls from '../look/controls.module.css'
-import { gapSentences } from '../look/gaps.ts'
+import { useGapSentences } from '../look/gaps.ts'
 import { Failure } from '../look/notice.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
 import stacked from '../look/stacked-table.module.css'
@@ -145,7 +145,7 @@ function Missing({ answer, isOver }: { readonly answer: Answer; readonly isOver:
     incomplete.filter(({ code, type }) => code === 'FORBIDDEN' && type !== null),
     ({ cluster }) => cluster,
   )
-  const others = gapSentences(
+  const others = useGapSentences(
     incomplete.flatMap(({ type, ...gap }) => (gap.code === 'FORBIDDEN' && type ? [] : [gap])),
     'roles',
   )

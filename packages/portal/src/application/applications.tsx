@@ -4,7 +4,7 @@ import { type ApplicationRowFragment, ApplicationsDocument } from '../gateway/do
 import { useViewTitle } from '../frame/view-title.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
-import { gapSentences } from '../look/gaps.ts'
+import { useGapSentences } from '../look/gaps.ts'
 import { Health, severityOf } from '../look/health.tsx'
 import { clustersOf, hasSeveralClusters, useScope } from '../scope.ts'
 import { words } from '../words.ts'
@@ -46,7 +46,7 @@ export function Applications() {
     pages.flatMap(({ error }) => (error === undefined ? [] : [error.message])),
   )
   const groups = groupsOf(rows)
-  const gaps = gapSentences(
+  const gaps = useGapSentences(
     pages.flatMap(({ incomplete }) => incomplete),
     words.frame.applications,
   )

@@ -34,7 +34,10 @@ function WritableMenu({
   const [isOpen, setOpen] = useState(false)
   const [task, setTask] = useState<BulkTask>()
   const isBusy = useBulkJob() !== undefined
-  useKeys([{ keys: 'A', does: say.key, run: () => setOpen(true) }])
+  // Also where an object is open beside the table, which has `a` too.
+  useKeys(
+    ['a', 'A'].map((keys) => ({ keys, isFirst: true, does: say.key, run: () => setOpen(true) })),
+  )
   const choose = (action: Action): void => setTask({ action, kindTitle: title, ids: [...ids] })
   return (
     <>

@@ -4,7 +4,7 @@ import { CertificatesDocument, type CertificatesQuery } from '../gateway/documen
 import { useAnswer } from '../gateway/gateway.ts'
 import { useKinds } from '../gateway/kinds.ts'
 import { spanOf } from '../look/age.tsx'
-import { gapSentences } from '../look/gaps.ts'
+import { useGapSentences } from '../look/gaps.ts'
 import { Failure } from '../look/notice.tsx'
 import { PageHead } from '../look/page-head.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
@@ -62,7 +62,7 @@ function Certificates({ answer, isOver }: { readonly answer: Answer; readonly is
   const isPart = visible !== 'ALL' || notLookedAt.length > 0 || incomplete.length > 0
   const hasManager = useKinds().kinds.some(({ type }) => type === 'CertManagerCertificate')
   const sentences = [
-    ...notLookedInto(incomplete),
+    ...useNotLookedInto(incomplete),
     ...(visible === 'ALL' ? [] : [said.part]),
     ...(nodes.length > 0 || hasManager ? [] : [said.noManager]),
   ]
@@ -109,7 +109,7 @@ function Certificates({ answer, isOver }: { readonly answer: Answer; readonly is
 }
 
 /** A sentence for each kind that was not looked at and each reason why; then what is missing of whole clusters. */
-function notLookedInto(incomplete: Answer['incomplete']): readonly string[] {
+function useNotLookedInto(incomplete: Answer['incomplete']): readonly string[] {
   const ofKinds = new Map<string, Set<string>>()
   const others = incomplete.flatMap(({ type, ...gap }) => {
     if (type === null || gap.since !== null) return [gap]
@@ -119,7 +119,7 @@ function notLookedInto(incomplete: Answer['incomplete']): readonly string[] {
   })
   return [
     ...Array.from(ofKinds, ([reason, clusters]) => said.inClusters(reason, [...clusters])),
-    ...gapSentences(others, said.title),
+    ...useGapSentences(others, said.title),
   ]
 }
 

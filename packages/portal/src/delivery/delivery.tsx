@@ -9,7 +9,7 @@ import {
 import { errorsOf, useGateway } from '../gateway/gateway.ts'
 import { type Kind, useKinds } from '../gateway/kinds.ts'
 import { Age } from '../look/age.tsx'
-import { gapSentences } from '../look/gaps.ts'
+import { useGapSentences } from '../look/gaps.ts'
 import { Health } from '../look/health.tsx'
 import { Failure } from '../look/notice.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
@@ -142,13 +142,13 @@ function Part({
     readonly rows: readonly unknown[]
     readonly status: string
     readonly error: Error | undefined
-    readonly incomplete: Parameters<typeof gapSentences>[0]
+    readonly incomplete: Parameters<typeof useGapSentences>[0]
   }
   readonly note: string | undefined
   readonly children: ReactNode
 }) {
-  const gaps = gapSentences(incomplete, what)
-  if (status === 'live' && rows.length === 0 && gaps.length === 0) return null
+  const gaps = useGapSentences(incomplete, what)
+  if (status === 'live' && rows.length === 0 && incomplete.length === 0) return null
   return (
     <section className={styles['part']}>
       <h2>{title}</h2>

@@ -8,7 +8,7 @@ import {
   type TypedDocumentString,
 } from '../gateway/documents.ts'
 import { type Gateway, GatewayError } from '../gateway/gateway.ts'
-import { isUsageColumn, usageText } from '../usage/usage-column.tsx'
+import { isUsageColumn, usageNumbers } from '../usage/usage-column.tsx'
 import { objectUsage, type ObjectUsage, usageDocument } from '../usage/usage.ts'
 import type { NamedObject } from './kubectl.ts'
 
@@ -47,7 +47,10 @@ export async function exportObjects(
   return { text: objects.map(yamlOf).join('---\n'), objects: objects.length }
 }
 
-/** The cells of rows, by the columns that are shown (RFC 4180). Times are whole, as ages of yesterday say nothing. */
+/**
+ * The cells of rows, by the columns that are shown (RFC 4180). Times are whole, as ages of yesterday say nothing, and what is
+ * used are numbers, to be added up.
+ */
 export async function exportRows(
   {
     kind,
@@ -61,9 +64,12 @@ export async function exportRows(
   const isUsed = columns.some(({ id }) => isUsageColumn(id))
   const used = isUsed ? await read(options, usageDocument(kind), {}) : []
   const use = new Map(used.map((object) => [object.id, objectUsage(object)]))
+  const written = columns.flatMap((column) => fileColumns(column, kind))
+  // A column of requests may stand beside that of what is used, which has them, too.
+  const distinct = [...new Map(written.map((column) => [column.title, column])).values()]
   const lines = [
-    columns.map(({ title }) => title),
-    ...rows.map((row) => columns.map((column) => cellText(row, column, use.get(row.id)))),
+    distinct.map(({ title }) => title),
+    ...rows.map((row) => distinct.map(({ textOf }) => textOf(row, use.get(row.id)))),
   ]
   const text = lines.map((cells) => `${cells.map(csvCell).join(',')}\r\n`).join('')
   return { text, objects: rows.length }
@@ -103,9 +109,24 @@ async function read<One, Variables>(
   return found
 }
 
-function cellText(row: TableRow, column: TableColumn, use: ObjectUsage | undefined): string {
+/** A column of a file. */
+interface FileColumn {
+  readonly title: string
+  readonly textOf: (row: TableRow, use: ObjectUsage | undefined) => string
+}
+
+function fileColumns(column: TableColumn, kind: string): readonly FileColumn[] {
+  const { id, title } = column
+  return isUsageColumn(id)
+    ? usageNumbers(id, kind).map(({ title: of, read: numberOf }) => ({
+        title: of,
+        textOf: (_, use) => (use === undefined ? '' : numberOf(use)),
+      }))
+    : [{ title, textOf: (row) => cellText(row, column) }]
+}
+
+function cellText(row: TableRow, column: TableColumn): string {
   if (column.id === 'age') return row.creationTimestamp ?? ''
-  if (isUsageColumn(column.id)) return use === undefined ? '' : usageText(column.id, use)
   const cell = row.printerColumns?.find(({ name }) => name === column.id)
   if (cell !== undefined && cell.since !== null) {
     const text = typeof cell.value === 'string' ? cell.value : JSON.stringify(cell.value ?? '')

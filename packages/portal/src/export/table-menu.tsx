@@ -1,5 +1,6 @@
 import { Menu } from '@base-ui/react/menu'
 import { CopyItem, ViewMenu } from '../frame/view-menu.tsx'
+import { useCounts } from '../gateway/counts.ts'
 import { TablePageDocument } from '../gateway/documents.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import type { Kind } from '../gateway/kinds.ts'
@@ -36,20 +37,24 @@ export function TableMenu({
   const gateway = useGateway()
   const { picked, list } = source
   const { begin, dismiss, isRunning, says } = useExport(source)
+  const { all = [], clusters } = useCounts()
+  // Where there are several, the present context of kubectl may be any of them.
+  const contexts =
+    clusters.length > 0 && (all.length > 1 || scope.clusters !== undefined)
+      ? clusters.map(({ name }) => name)
+      : scope.clusters
   const command = async (): Promise<string> => {
-    const { clusters } = scope
-    const named = clusters?.[0] === '*' ? undefined : clusters
     if (picked.size > 0) {
       const { signal } = new AbortController()
       const names = await namesOf({ gateway, ids: [...picked], signal, told: () => {} })
-      return kubectlOfObjects(kind.path, names, clusters !== undefined)
+      return kubectlOfObjects(kind.path, names, contexts !== undefined)
     }
     const filter = tokens.flatMap((token) => {
       const { where } = readFilter([token], kind.indexes, Date.now())
       return where === undefined ? [] : [{ text: tokenText(token), where }]
     })
     const namespaces = kind.namespaced ? scope.namespaces : null
-    return kubectlOfList({ resource: kind.path, clusters: named, namespaces, filter, sort })
+    return kubectlOfList({ resource: kind.path, clusters: contexts, namespaces, filter, sort })
   }
   return (
     <>

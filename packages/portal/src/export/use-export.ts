@@ -13,6 +13,7 @@ export interface ExportSource {
   /** `pods`: the file has its name. */
   readonly resource: string
   readonly list: ListArguments
+  /** Those that are shown, and those that tell rows apart: a file leaves its page. */
   readonly columns: readonly TableColumn[]
   /** Empty: all that the table lists. */
   readonly picked: ReadonlySet<string>

@@ -59,10 +59,11 @@ function Views() {
           openSearch={open('search')}
           openKeys={open('keys')}
         />
-        <CutClusters />
-        <main id="view" tabIndex={-1} className={styles['view']}>
-          <Outlet />
-        </main>
+        <CutClusters>
+          <main id="view" tabIndex={-1} className={styles['view']}>
+            <Outlet />
+          </main>
+        </CutClusters>
       </div>
       <Palette {...isOpen('search')} openKeys={open('keys')} />
       <KeysDialog {...isOpen('keys')} />

@@ -41,11 +41,13 @@ export function KeysDialog({
             </Dialog.Close>
           </div>
           <dl className={styles['list']}>
-            {bindings.map(({ keys, does }) => (
+            {bindings.map(({ keys, also = [], does }) => (
               <div key={keys} className={styles['row']}>
                 <dt>{does}</dt>
                 <dd>
-                  <Keys keys={keys} />
+                  {[keys, ...also].map((one) => (
+                    <Keys key={one} keys={one} />
+                  ))}
                 </dd>
               </div>
             ))}

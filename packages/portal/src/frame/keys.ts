@@ -3,11 +3,17 @@ import { pageState } from '../page-state.ts'
 
 /** A key of the page. */
 export interface KeyBinding {
-  /** `g p` (one after the other), `?`, `mod+k` (Ctrl, or Cmd on a Mac). */
+  /** `g p` (one after the other), `?`, `mod+k` (Ctrl, or Cmd on a Mac), `shift+ArrowDown`. */
   readonly keys: string
+  /** Other keys that do the same where a component takes them by itself ({@link runKey}). */
+  readonly also?: readonly string[]
+  /** Whether {@link keys} is such a key, too. Default: it works in the whole page. */
+  readonly isOwn?: boolean
+  /** Whether it comes before others of the same key, whenever these are bound. */
+  readonly isFirst?: boolean
   /** What it does, for the list of keys. */
   readonly does: string
-  readonly run: () => void
+  readonly run: (key: string) => void
 }
 
 type Bindings = readonly KeyBinding[]
@@ -18,34 +24,39 @@ const sequenceMs = 2_000
 const held = new Set<{ readonly current: Bindings }>()
 const state = pageState()
 let shown: Bindings = []
+/** {@link shown} without those whose key another one has. */
+let listed: Bindings = []
 let pending = ''
 let pendingAt = 0
 
 function changed(): void {
   shown = [...held].flatMap(({ current }) => current)
+  listed = [...new Map(shown.map((binding) => [binding.keys, binding])).values()]
   state.changed()
 }
 
-/** Keys belong to a field while it has the focus, and to an open dialog or menu. */
+/** Letters belong to a field of text while it has the focus, and all keys to an open dialog or menu. */
 function isTaken({ target }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false
   return (
     target.isContentEditable ||
-    target.closest('input, textarea, select, [role=dialog], [role=menu], [role=listbox]') !== null
+    target.closest(
+      'input:not([type=checkbox], [type=radio]), textarea, select, [role=dialog], [role=menu], [role=listbox]',
+    ) !== null
   )
 }
 
 function pressed(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.altKey || event.repeat) return
-  const hasMod = isMac ? event.metaKey : event.ctrlKey
-  if (hasMod) {
-    start(event, `mod+${event.key.toLowerCase()}`)
+  const key = keyOf(event)
+  if (key.startsWith('mod+')) {
+    start(event, key)
     return
   }
-  if (event.ctrlKey || event.metaKey || isTaken(event)) return
+  if (isTaken(event)) return
   // By the times of the keys, not of their handling: a busy page does not lose the second one.
   const isSecond = pending !== '' && event.timeStamp - pendingAt < sequenceMs
-  const sequence = isSecond ? `${pending} ${event.key}` : event.key
+  const sequence = isSecond ? `${pending} ${key}` : key
   pending = ''
   if (start(event, sequence)) return
   if (!shown.some(({ keys }) => keys.startsWith(`${sequence} `))) return
@@ -55,11 +66,37 @@ function pressed(event: KeyboardEvent): void {
 
 function start(event: KeyboardEvent, sequence: string): boolean {
   // The latest component comes first: a view may take a key of the frame.
-  const binding = shown.findLast(({ keys }) => keys === sequence)
+  const bindings = shown.filter(({ keys, isOwn }) => keys === sequence && isOwn !== true)
+  const binding = bindings.find(({ isFirst }) => isFirst) ?? bindings.at(-1)
   if (binding === undefined) return false
   event.preventDefault()
-  binding.run()
+  binding.run(sequence)
   return true
+}
+
+/** The key that is pressed, as bindings name it. */
+function keyOf({
+  key,
+  shiftKey,
+  ctrlKey,
+  metaKey,
+}: Pick<KeyboardEvent, 'key' | 'shiftKey' | 'ctrlKey' | 'metaKey'>): string {
+  const name = key === ' ' ? 'Space' : key
+  if (isMac ? metaKey : ctrlKey) return `mod+${name.length === 1 ? name.toLowerCase() : name}`
+  if (ctrlKey || metaKey) return `other+${name}`
+  return shiftKey && name.length > 1 ? `shift+${name}` : name
+}
+
+/** Runs what a component has bound to the key that is pressed on it. */
+export function runKey(
+  event: Parameters<typeof keyOf>[0] & { readonly preventDefault: () => void },
+  bindings: Bindings,
+): void {
+  const key = keyOf(event)
+  const binding = bindings.find(({ keys, also }) => keys === key || also?.includes(key))
+  if (binding === undefined) return
+  event.preventDefault()
+  binding.run(key)
 }
 
 addEventListener('keydown', pressed)
@@ -73,10 +110,9 @@ export function useKeys(bindings: Bindings): void {
   useEffect(() => {
     // Each binding runs what the latest rendering says.
     const own = {
-      current: latest.current.map(({ keys, does }, index) => ({
-        keys,
-        does,
-        run: () => latest.current[index]?.run(),
+      current: latest.current.map((binding, index) => ({
+        ...binding,
+        run: (key: string) => latest.current[index]?.run(key),
       })),
     }
     held.add(own)
@@ -88,16 +124,29 @@ export function useKeys(bindings: Bindings): void {
   }, [bindings.map(({ keys, does }) => `${keys} ${does}`).join('\n')])
 }
 
-/** All keys that do something now. */
+/** All keys that do something now, each once. */
 export function useShownKeys(): Bindings {
-  return state.useState(() => shown)
+  return state.useState(() => listed)
 }
 
 /** A key as people know it: `Ctrl K`, `⌘ K`, `g p`. */
 export function keyWords(keys: string): readonly string[] {
-  return keys
-    .split(' ')
-    .flatMap((key) =>
-      key.startsWith('mod+') ? [isMac ? '⌘' : 'Ctrl', key.slice(4).toUpperCase()] : [key],
+  return keys.split(' ').flatMap((key) => {
+    const parts = key.split('+')
+    return parts.map(
+      (part) =>
+        keyNames[part] ?? (parts.length > 1 && part.length === 1 ? part.toUpperCase() : part),
     )
+  })
+}
+
+const keyNames: Readonly<Record<string, string>> = {
+  mod: isMac ? '⌘' : 'Ctrl',
+  shift: '⇧',
+  ArrowDown: '↓',
+  ArrowUp: '↑',
+  PageDown: 'PgDn',
+  PageUp: 'PgUp',
+  Enter: '↵',
+  Escape: 'Esc',
 }

@@ -139,8 +139,8 @@ export function textOfCell(row: TableRow, column: TableColumn): string {
   if (column.id === 'health') return row.health === null ? '' : words.health[row.health.status]
   if (isUsageColumn(column.id)) return usageCellText(column.id)
   const cell = printed(row, column)
-  if (column.id === 'age' || cell === undefined) return '00m00s'
+  if (column.id === 'age' || cell === undefined) return '0m00s'
   const text = plainText(cell.value)
   if (cell.since === null) return text
-  return text === '' || column.isInverse ? '00m00s' : `${text} (00m00s ago)`
+  return text === '' || column.isInverse ? '0m00s' : `${text} (0m00s ago)`
 }

@@ -1,14 +1,16 @@
 import { useMemo, useState } from 'react'
 import { textOfCell } from './cells.tsx'
-import type { Columns, TableColumn } from './columns.ts'
+import { type Columns, isNarrowWindow, type TableColumn } from './columns.ts'
 import type { RowsSnapshot } from './live-rows.ts'
 
 const sampleRows = 60
 const boxPx = 22
-/** What a cell needs: usually, and where there is little room. A heading has an arrow and a menu as well. */
+/** By how much a letter of a name is wider. */
+const boldPx = 0.3
+/** What a cell needs: usually, and where there is little room. A heading has an arrow as well, where there is room. */
 const needs = {
   usual: { letterPx: 7.5, paddingPx: 28, headingPx: 58 },
-  least: { letterPx: 7, paddingPx: 18, headingPx: 48 },
+  least: { letterPx: 7, paddingPx: 18, headingPx: 22 },
 } as const
 
 /** The width of a column in pixels: `least` where the table has no room for all. */
@@ -67,18 +69,22 @@ function widthOf(column: TableColumn, rows: RowsSnapshot): ColumnWidth {
   const letters = Math.max(
     ...sample.map((row) => (row === undefined ? 0 : textOfCell(row, column).length)),
   )
+  const isName = column.id === 'name'
   const need = ({ letterPx, paddingPx, headingPx }: (typeof needs)[keyof ColumnWidth]): number =>
     bounded(
       column,
-      Math.max(column.title.length * letterPx + headingPx, letters * letterPx + paddingPx) +
-        (column.id === 'name' ? boxPx : 0),
+      Math.max(
+        column.title.length * letterPx + headingPx,
+        letters * (letterPx + (isName ? boldPx : 0)) + paddingPx,
+      ) + (isName ? boxPx : 0),
     )
   return { usual: need(needs.usual), least: need(needs.least) }
 }
 
 function bounded({ id }: TableColumn, width: number): number {
-  const isNarrow = globalThis.innerWidth < 600
-  if (id === 'health') return isNarrow ? 116 : 128
-  if (id === 'name') return Math.min(Math.max(width, 140), isNarrow ? 160 : 340)
+  const isNarrow = isNarrowWindow()
+  if (id === 'health') return 116
+  // A narrow one has two lines.
+  if (id === 'name') return Math.min(Math.max(width, 140), isNarrow ? 200 : 340)
   return Math.min(Math.max(width, 64), isNarrow ? 110 : 260)
 }

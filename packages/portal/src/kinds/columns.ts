@@ -22,6 +22,8 @@ export interface TableColumn {
   /** Whether only `kubectl get -o wide` has the column. */
   readonly isWide: boolean
   readonly isNumeric: boolean
+  /** Whether rows of equal names differ in it. */
+  readonly tellsApart?: boolean
 }
 
 export type SortDirection = 'ASC' | 'DESC'
@@ -66,12 +68,17 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
     isNumeric: false,
     ...more,
   })
+  const health = own('health', { isUsual: !isStateless(kind) })
+  const isNarrow = isNarrowWindow()
   return [
     own('name', {}),
-    ...(kind.namespaced ? [own('namespace', { isUsual: scope.namespaces?.length !== 1 })] : []),
+    ...(isNarrow ? [health] : []),
+    ...(kind.namespaced
+      ? [own('namespace', { isUsual: scope.namespaces?.length !== 1, tellsApart: true })]
+      : []),
     // Rows of equal values are in the order of their clusters; there is no order by clusters alone.
-    ...(hasSeveralClusters(scope) ? [own('cluster', { index: undefined })] : []),
-    own('health', { isUsual: !isStateless(kind) }),
+    ...(hasSeveralClusters(scope) ? [own('cluster', { index: undefined, tellsApart: true })] : []),
+    ...(isNarrow ? [] : [health]),
     ...printed.map((column): TableColumn => {
       const index = indexBehind(column.name, kind)
       const form = kind.indexes.find(({ name }) => name === index)?.form
@@ -97,6 +104,11 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
     ),
     own('age', { index: 'creationTimestamp', isInverse: true, first: 'DESC' }),
   ]
+}
+
+/** Whether there is room for two columns or three: the names and their health come first then. As in grid.module.css. */
+export function isNarrowWindow(): boolean {
+  return globalThis.innerWidth < 600
 }
 
 /** Whether a kind only says what others read, or, as Events, what has happened: no object of it is healthy or degraded. */

@@ -1,5 +1,7 @@
-import { type KeyboardEvent, type MouseEvent, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, type RefObject, useState } from 'react'
+import { type KeyBinding, runKey, useKeys } from '../frame/keys.ts'
 import { useKept } from '../kept-view.ts'
+import { words } from '../words.ts'
 import type { RowsSnapshot } from './live-rows.ts'
 
 /** The height of a row, in pixels: `--row` in tokens.css. */
@@ -29,11 +31,12 @@ export function useKeyboard(
   rows: RowsSnapshot,
   count: number,
   { picked, pick, pickAll, open, inspect, visit }: Selection,
+  grid: RefObject<HTMLElement | null>,
   show: (index: number) => void,
 ): {
   /** The row of the keyboard; -1 before it is used. */
   readonly cursor: number
-  /** Goes down or up by some rows. */
+  /** Goes down or up by some rows, and has the focus go to the grid. */
   readonly step: (by: number) => void
   readonly pressed: (event: KeyboardEvent) => void
   readonly clicked: (event: MouseEvent) => void
@@ -64,44 +67,53 @@ export function useKeyboard(
     pick(next)
   }
 
+  const step = (by: number): void => {
+    grid.current?.focus()
+    moveTo(cursor + by, false)
+  }
+  const leap = (sign: number): number => {
+    const height = grid.current?.clientHeight ?? 0
+    return cursor + sign * Math.max(1, Math.floor(height / rowHeight) - 2)
+  }
+  const withRow = (does: (id: string) => void) => (): void => {
+    const row = cursor < 0 ? undefined : rows.at(cursor)
+    if (row !== undefined) does(row.id)
+  }
+  const say = words.table.keys
+  /** Those that have letters work in the whole page. */
+  const keys: readonly KeyBinding[] = [
+    { keys: 'j', also: ['ArrowDown'], does: say.next, run: () => step(1) },
+    { keys: 'k', also: ['ArrowUp'], does: say.previous, run: () => step(-1) },
+    own('PageDown', say.pageDown, () => moveTo(leap(1), false)),
+    own('PageUp', say.pageUp, () => moveTo(leap(-1), false)),
+    own('Home', say.first, () => moveTo(0, false)),
+    own('End', say.last, () => moveTo(count - 1, false)),
+    own('Enter', say.visit, withRow(visit)),
+    own(
+      'Space',
+      say.inspect,
+      withRow((id) => inspect(open === id ? undefined : id)),
+    ),
+    own('shift+Space', say.toggle, withRow(toggle), ['mod+Space']),
+    own('shift+ArrowDown', say.extendDown, () => moveTo(cursor + 1, true), ['J']),
+    own('shift+ArrowUp', say.extendUp, () => moveTo(cursor - 1, true), ['K']),
+    own('shift+PageDown', say.extendPageDown, () => moveTo(leap(1), true)),
+    own('shift+PageUp', say.extendPageUp, () => moveTo(leap(-1), true)),
+    own('shift+Home', say.extendFirst, () => moveTo(0, true)),
+    own('shift+End', say.extendLast, () => moveTo(count - 1, true)),
+    own('mod+a', say.all, pickAll),
+    own('Escape', say.leave, () => {
+      if (open !== undefined) inspect(undefined)
+      else if (picked.size > 0) pick(new Set())
+    }),
+  ]
+  useKeys(keys)
+
   return {
     cursor,
-    step(by) {
-      moveTo(cursor + by, false)
-    },
+    step,
     pressed(event) {
-      if (event.target !== event.currentTarget || event.altKey || event.metaKey) return
-      const page = Math.max(1, Math.floor(event.currentTarget.clientHeight / rowHeight) - 2)
-      const row = cursor < 0 ? undefined : rows.at(cursor)
-      const { key, shiftKey } = event
-      if (event.ctrlKey && key === 'a') {
-        pickAll()
-        event.preventDefault()
-        return
-      }
-      if (event.ctrlKey && key !== ' ') return
-      const steps: Readonly<Record<string, number>> = {
-        ArrowDown: cursor + 1,
-        j: cursor + 1,
-        J: cursor + 1,
-        ArrowUp: cursor - 1,
-        k: cursor - 1,
-        K: cursor - 1,
-        PageDown: cursor + page,
-        PageUp: cursor - page,
-        Home: 0,
-        End: count - 1,
-      }
-      const step = steps[key]
-      if (step !== undefined) moveTo(step, shiftKey)
-      else if (key === 'Enter' && row !== undefined) visit(row.id)
-      else if (key === ' ' && row !== undefined) {
-        if (shiftKey || event.ctrlKey) toggle(row.id)
-        else inspect(open === row.id ? undefined : row.id)
-      } else if (key === 'Escape' && open !== undefined) inspect(undefined)
-      else if (key === 'Escape' && picked.size > 0) pick(new Set())
-      else return
-      event.preventDefault()
+      if (event.target === event.currentTarget && !event.altKey) runKey(event, keys)
     },
     clicked(event) {
       const index = indexOfRow(event)
@@ -122,6 +134,16 @@ export function useKeyboard(
       if (row !== undefined) visit(row.id)
     },
   }
+}
+
+/** A key that works while the grid has the focus. */
+function own(
+  keys: string,
+  does: string,
+  run: () => void,
+  also: readonly string[] = [],
+): KeyBinding {
+  return { keys, also, isOwn: true, does, run }
 }
 
 function indexOfRow({ target }: MouseEvent): number | undefined {

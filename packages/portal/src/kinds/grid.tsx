@@ -11,7 +11,6 @@ import {
   useRef,
   useState,
 } from 'react'
-import { useKeys } from '../frame/keys.ts'
 import { useKept } from '../kept-view.ts'
 import type { TableRowFragment as TableRow } from '../gateway/documents.ts'
 import { isUsageColumn, UsageContext } from '../usage/usage-column.tsx'
@@ -88,7 +87,7 @@ export function Grid({
   }, [noteUsage, use.why])
   useAnchor(scroller, rows, first)
   const pixels = columns.map((column) => widths.get(column.id) ?? { usual: 0, least: 0 })
-  const keyboard = useKeyboard(rows, count, selection, (index) => {
+  const keyboard = useKeyboard(rows, count, selection, scroller, (index) => {
     virtualizer.scrollToIndex(index, { align: 'auto' })
   })
   const { cursor } = keyboard
@@ -102,16 +101,7 @@ export function Grid({
     if (now.picked.size > 0) now.pick(new Set())
     else now.pickAll()
   }, [])
-  const step = (by: number) => (): void => {
-    scroller.current?.focus()
-    keyboard.step(by)
-  }
-  useImperativeHandle(enter, () => step(cursor < 0 ? 1 : 0))
-  // From anywhere in the page. The grid itself takes them first.
-  useKeys([
-    { keys: 'j', does: words.table.nextRow, run: step(1) },
-    { keys: 'k', does: words.table.previousRow, run: step(-1) },
-  ])
+  useImperativeHandle(enter, () => () => keyboard.step(cursor < 0 ? 1 : 0))
 
   return (
     <div ref={frame} className={styles['frame']}>

@@ -110,7 +110,7 @@ export function KindTable({
             source={{
               resource: kind.path,
               list: list.shown,
-              columns: columns.shown,
+              columns: columns.all.filter((one) => one.tellsApart || columns.shown.includes(one)),
               picked: picked.ids,
             }}
             tokens={tokens}

@@ -1,10 +1,11 @@
+import { useContext } from 'react'
 import { TableFacetsDocument } from '../gateway/documents.ts'
 import { errorsOf, useAnswer } from '../gateway/gateway.ts'
 import type { Kind } from '../gateway/kinds.ts'
 import controls from '../look/controls.module.css'
 import { Failure, Notice } from '../look/notice.tsx'
 import { type Scope, useScope } from '../scope.ts'
-import { gapSentences } from '../look/gaps.ts'
+import { SaidCut, useGapSentences } from '../look/gaps.ts'
 import { words } from '../words.ts'
 import styles from './kind-table.module.css'
 import { mostRows } from './grid.tsx'
@@ -26,6 +27,8 @@ export function TableNotes({
   readonly whyNoUsage: string | undefined
 }) {
   const wrong = problems.filter((problem) => problem !== undefined)
+  const gaps = useGapSentences(rows.incomplete, kind.title)
+  const isCutSaid = useContext(SaidCut).size > 0
   const notes = [
     ...wrong.map((text) => ({ text, isWrong: true })),
     ...(allowed === undefined || allowed.length === 0 || rows.status === 'failed'
@@ -36,8 +39,8 @@ export function TableNotes({
     ...((rows.count ?? 0) > mostRows
       ? [{ text: words.table.tooMany(mostRows), isWrong: false }]
       : []),
-    ...gapSentences(rows.incomplete, kind.title).map((text) => ({ text, isWrong: false })),
-    ...(rows.staleSince === null || rows.incomplete.length > 0
+    ...gaps.map((text) => ({ text, isWrong: false })),
+    ...(rows.staleSince === null || rows.incomplete.length > 0 || isCutSaid
       ? []
       : [{ text: words.table.stale(new Date(rows.staleSince)), isWrong: true }]),
     // That the connection is lost is said by the frame, for the whole page.

@@ -1,5 +1,5 @@
 import { lazy, Suspense, useState } from 'react'
-import type { ObjectTab } from '../object/object-view.tsx'
+import type { ObjectTab } from '../object/object-tabs.ts'
 import { Look } from './look.tsx'
 
 export type { ObjectTab }

@@ -1,7 +1,25 @@
 import type { ClusterGap } from '@informerql/client'
+import { createContext, useContext } from 'react'
 import { words } from '../words.ts'
 
 const said = words.gaps
+
+/** The clusters that the page says above the view that they are cut off. None where something of the page stands alone. */
+export const SaidCut = createContext<ReadonlySet<string>>(new Set())
+
+/** What a view has to say of gaps: {@link gapSentences} without what the page says above it. */
+export function useGapSentences(gaps: readonly ClusterGap[], what: string): readonly string[] {
+  const cut = useContext(SaidCut)
+  // Without a time there are not even old objects of the cluster, which the page does not say.
+  const isSaid = ({ cluster, code = '', since = null }: ClusterGap): boolean =>
+    cut.has(cluster) && codesOfCut.has(code) && since !== null
+  return gapSentences(
+    gaps.filter((gap) => !isSaid(gap)),
+    what,
+  )
+}
+
+const codesOfCut: ReadonlySet<string> = new Set(['CLUSTER_UNREACHABLE', 'CLUSTER_UNAUTHORIZED'])
 
 /** What is missing of some clusters, a sentence for each reason: the clusters that have it are named together. */
 export function gapSentences(gaps: readonly ClusterGap[], what: string): readonly string[] {

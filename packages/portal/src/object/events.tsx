@@ -1,8 +1,9 @@
 import { useLivePage } from '@informerql/client/react'
-import { useState } from 'react'
+import { useContext, useState } from 'react'
 import { ObjectEventsDocument, OwnedUidsDocument } from '../gateway/documents.ts'
 import { errorsOf, useAnswer, useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
+import { SaidCut } from '../look/gaps.ts'
 import { Failure, Notice } from '../look/notice.tsx'
 import { words } from '../words.ts'
 import styles from './events.module.css'
@@ -62,6 +63,7 @@ function EventList({
   const [kept, setKept] = useState(page)
   if (page.status !== 'loading' && kept !== page) setKept(page)
   const { rows, totalCount = 0, status, error, staleSince } = kept
+  const isCutSaid = useContext(SaidCut).has(cluster)
   const say = words.object.events
   if (status === 'failed' && error !== undefined) {
     return <Failure title={say.failed} errors={errorsOf(error)} />
@@ -76,7 +78,7 @@ function EventList({
   }
   return (
     <>
-      {staleSince === null ? null : (
+      {staleSince === null || isCutSaid ? null : (
         <p className={styles['dim']}>
           {words.object.stale(new Date(staleSince).toLocaleTimeString())}
         </p>

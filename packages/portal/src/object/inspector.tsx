@@ -1,6 +1,7 @@
-import { useEffect } from 'react'
+import { useKeys } from '../frame/keys.ts'
 import { words } from '../words.ts'
-import { ObjectView, tabNamed } from './object-view.tsx'
+import { tabNamed } from './object-tabs.ts'
+import { ObjectView } from './object-view.tsx'
 import styles from './object.module.css'
 
 /** An object beside the list that it was chosen in. The tab stays when another object is chosen. Escape closes. */
@@ -23,13 +24,7 @@ export function Inspector({
   }) => void
   readonly onClose: () => void
 }) {
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent): void => {
-      if (event.key === 'Escape' && !event.defaultPrevented) onClose()
-    }
-    window.addEventListener('keydown', pressed)
-    return () => window.removeEventListener('keydown', pressed)
-  }, [onClose])
+  useKeys([{ keys: 'Escape', does: words.object.close, run: onClose }])
   return (
     <aside className={styles['inspector']} aria-label={words.object.inspector}>
       <ObjectView

@@ -10,7 +10,7 @@ import {
 } from '../gateway/documents.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
-import { gapSentences } from '../look/gaps.ts'
+import { useGapSentences } from '../look/gaps.ts'
 import { PlaceLink } from '../look/place-link.tsx'
 import { WarningLine } from '../overview/warning-line.tsx'
 import { ProblemLine } from '../problems/problem-line.tsx'
@@ -259,10 +259,10 @@ function Gaps({
   of,
   what,
 }: {
-  readonly of: Parameters<typeof gapSentences>[0]
+  readonly of: Parameters<typeof useGapSentences>[0]
   readonly what: string
 }) {
-  return gapSentences(of, what).map((sentence) => (
+  return useGapSentences(of, what).map((sentence) => (
     <p key={sentence} className={styles['dim']}>
       {sentence}
     </p>

@@ -1,6 +1,6 @@
 import { Menu } from '@base-ui/react/menu'
 import { useLiveCollection } from '@informerql/client/react'
-import { useEffect, useState } from 'react'
+import { useContext, useEffect, useState } from 'react'
 import { ActionsMenu } from '../actions/actions-menu.tsx'
 import { ManagedBy } from '../delivery/managed-by.tsx'
 import { kubectlOfObject } from '../export/kubectl.ts'
@@ -8,6 +8,7 @@ import { FollowNameDocument } from '../gateway/documents.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import controls from '../look/controls.module.css'
+import { SaidCut } from '../look/gaps.ts'
 import { Health } from '../look/health.tsx'
 import { Icon } from '../look/icons.tsx'
 import overlay from '../look/overlay.module.css'
@@ -187,6 +188,7 @@ function Copy({ object }: { readonly object: SeenObject }) {
 /** What has become of the object: deleted, out of sight, on its way out, or perhaps out of date. */
 function State({ object, live }: { readonly object: SeenObject; readonly live: LiveObject }) {
   const { gone, staleSince } = live
+  const isCutSaid = useContext(SaidCut).has(object.clusterName)
   if (gone !== undefined) {
     const time = gone.at.toLocaleTimeString()
     return (
@@ -205,7 +207,7 @@ function State({ object, live }: { readonly object: SeenObject; readonly live: L
       </p>
     )
   }
-  if (staleSince === null) return null
+  if (staleSince === null || isCutSaid) return null
   return (
     <p className={styles['state']} role="status">
       {words.object.stale(new Date(staleSince).toLocaleTimeString())}

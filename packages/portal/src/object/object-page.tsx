@@ -7,7 +7,8 @@ import { errorsOf, useGateway } from '../gateway/gateway.ts'
 import type { ObjectSearch } from '../router.tsx'
 import { type NamedObject, namedIn, namedParams, namedRoute } from '../scope.ts'
 import type { SeenObject } from './live-object.ts'
-import { Absent, type ObjectTab, ObjectView, tabNamed } from './object-view.tsx'
+import { type ObjectTab, tabNamed } from './object-tabs.ts'
+import { Absent, ObjectView } from './object-view.tsx'
 
 /**
  * The page of one object: `/objects/CLUSTER/Deployment.apps/NAMESPACE/NAME?tab=events`. `/objects/ID` becomes that when the

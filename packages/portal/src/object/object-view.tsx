@@ -1,10 +1,12 @@
 import { Tabs } from '@base-ui/react/tabs'
 import { lazy, Suspense, useEffect, useState } from 'react'
+import { useKeys } from '../frame/keys.ts'
 import { useViewTitle } from '../frame/view-title.ts'
 import { Failure, Notice } from '../look/notice.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
 import { words } from '../words.ts'
-import { ShellTab, useShells } from '../shell/shell-tab.tsx'
+import { ShellTab } from '../shell/shell-tab.tsx'
+import { useShells } from '../shell/shells.ts'
 import { Access } from './access.tsx'
 import { HistoryTab } from '../timeline/history-tab.tsx'
 import { Events } from './events.tsx'
@@ -13,7 +15,7 @@ import { ObjectHeader } from './object-header.tsx'
 import styles from './object.module.css'
 import { Related } from './related.tsx'
 import { Summary } from './summary.tsx'
-import { groupOf } from './json.ts'
+import { type ObjectTab, tabs, tabsOf } from './object-tabs.ts'
 
 // These bring CodeMirror and React Flow, which are larger than all other tabs together.
 const ObjectGraph = lazy(async () => ({
@@ -22,62 +24,10 @@ const ObjectGraph = lazy(async () => ({
 const LogsTab = lazy(async () => ({ default: (await import('../logs/logs-tab.tsx')).LogsTab }))
 const YamlTab = lazy(async () => ({ default: (await import('./yaml-tab.tsx')).YamlTab }))
 
-/** The tabs, in the order of their keys. */
-const tabs = [
-  'summary',
-  'related',
-  'graph',
-  'events',
-  'logs',
-  'yaml',
-  'history',
-  'access',
-  'shell',
-] as const
-
-export type ObjectTab = (typeof tabs)[number]
-
 /** What the user has made of a tab, as the text of an address. */
 export interface TabText {
   readonly view: string | undefined
   readonly onView: (view: string | undefined) => void
-}
-
-/** The tab that an address names; the summary if there is none of this name. */
-export function tabNamed(name: string | undefined): ObjectTab {
-  return tabs.find((tab) => tab === name) ?? 'summary'
-}
-
-/** The tabs of an object: what has no pods has no logs, and only a pod has shells, where the gateway opens them. */
-function tabsOf({ apiVersion, kind }: SeenObject, areShells: boolean): readonly ObjectTab[] {
-  const group = groupOf(apiVersion)
-  const hasLogs = withLogs.has(`${group} ${kind}`)
-  return areShells ? tabs : hasLogs ? tabsWithoutShell : tabsWithoutLogs
-}
-
-const tabsWithoutShell: readonly ObjectTab[] = tabs.filter((tab) => tab !== 'shell')
-const tabsWithoutLogs: readonly ObjectTab[] = tabsWithoutShell.filter((tab) => tab !== 'logs')
-
-const withLogs: ReadonlySet<string> = new Set([
-  ' Pod',
-  ' ReplicationController',
-  ' Service',
-  'apps Deployment',
-  'apps ReplicaSet',
-  'apps StatefulSet',
-  'apps DaemonSet',
-  'batch Job',
-  'batch CronJob',
-  'argoproj.io Rollout',
-])
-
-/** Whether what is typed belongs to a field, or to an open dialog or menu. */
-function isTyped({ target }: KeyboardEvent): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable ||
-      target.closest('input, textarea, select, [role=dialog], [role=menu]') !== null)
-  )
 }
 
 /** An object: its header and its tabs, as a page or, with `onClose`, beside a list. */
@@ -114,15 +64,13 @@ export function ObjectView({
   useEffect(() => {
     if (object !== undefined) onSeen?.(object)
   }, [isSeen, onSeen])
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyped(event)) return
-      const next = shown[Number(event.key) - 1]
-      if (next !== undefined) onTab(next)
-    }
-    window.addEventListener('keydown', pressed)
-    return () => window.removeEventListener('keydown', pressed)
-  }, [onTab, shown])
+  useKeys(
+    (isSeen ? shown : []).map((one, index) => ({
+      keys: String(index + 1),
+      does: words.object.showTab(words.object.tabs[one]),
+      run: () => onTab(one),
+    })),
+  )
   const at = shown.includes(tab) ? tab : 'summary'
   if (object === undefined) return <Absent id={id} live={live} isPage={isPage} />
   return (

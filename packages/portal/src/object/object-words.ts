@@ -41,6 +41,7 @@ export const objectWords = {
     access: 'Access',
     shell: 'Shell',
   },
+  showTab: (tab: string): string => `Show the tab ${tab}`,
   path: 'Where the object belongs',
   podsIn: (namespace: string): string => `Pods in ${namespace}`,
   compare: 'Compare',

@@ -1,5 +1,5 @@
 import { Failure, Notice } from '../look/notice.tsx'
-import { gapSentences } from '../look/gaps.ts'
+import { useGapSentences } from '../look/gaps.ts'
 import { errorsOf } from '../gateway/gateway.ts'
 import { useCounts } from '../gateway/counts.ts'
 import controls from '../look/controls.module.css'
@@ -16,7 +16,7 @@ export function ProblemGaps({ problems }: { readonly problems: Problems }) {
   // What a cluster does not serve has no problems there.
   const gaps = incomplete.filter(({ code }) => code !== 'NOT_SERVED')
   const sentences = [
-    ...gapSentences(gaps, said.what),
+    ...useGapSentences(gaps, said.what),
     ...(notLookedAt.length === 0 || gaps.length > 0 ? [] : [said.notLookedAt(notLookedAt)]),
   ]
   return (

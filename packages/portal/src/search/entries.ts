@@ -20,8 +20,12 @@ export interface Entry {
   readonly id?: string
   /** Something to do… */
   readonly run?: () => void
-  /** …and the address of the page to go to then. */
+  /** …and the address of the page to go to then… */
   readonly href?: string
+  /** …with its tab, if it is an object's. */
+  readonly tab?: string | undefined
+  /** What the field of the search has then, instead of opening anything. */
+  readonly fill?: string
 }
 
 /** Entries under their heading. */

@@ -40,17 +40,24 @@ function useSettled(text: string): string {
 }
 
 /** `pod web` looks for `web` in pods: the first word may be a kind, as kubectl takes it. */
-function question(text: string, kinds: readonly Kind[]): { text: string; types: string[] | null } {
+function question(
+  text: string,
+  kinds: readonly Kind[],
+  only?: readonly string[],
+): { text: string; types: string[] | null } {
   const [word = '', ...rest] = text.split(/\s+/)
   const wanted = word.toLowerCase()
   const named = kinds.filter(({ kind, resource }) =>
     [kind.toLowerCase(), resource].includes(wanted),
   )
   const others = rest.join(' ')
+  const wide = only === undefined ? null : typesOf(kinds.filter(({ kind }) => only.includes(kind)))
   return named.length === 0 || others.length === 0
-    ? { text, types: null }
-    : { text: others, types: named.map(({ type }) => type) }
+    ? { text, types: wide }
+    : { text: others, types: typesOf(named) }
 }
+
+const typesOf = (kinds: readonly Kind[]): string[] => kinds.map(({ type }) => type)
 
 /** The number that are shown. */
 const most = 12
@@ -64,16 +71,20 @@ function stillFits(text: string, name: string, value: string): boolean {
 
 /**
  * The objects of all clusters whose name, label or searchable index has the text, those of the clusters in scope first; in
- * the namespaces in scope. Those of the text before stay until the answer is there.
+ * the namespaces in scope. Those of the text before stay until the answer is there. `only`: of kinds of these names.
  */
-export function useFoundObjects(typed: string, kinds: readonly Kind[]): FoundObjects {
+export function useFoundObjects(
+  typed: string,
+  kinds: readonly Kind[],
+  only?: readonly string[],
+): FoundObjects {
   const { namespaces } = useScope().scope
   const { all = [], clusters: inScope } = useCounts()
   const hasSeveral = all.length > 1
   const isNear = (cluster: string | undefined): boolean =>
     inScope.some(({ name }) => name === cluster)
   const settled = useSettled(typed)
-  const { text, types } = question(settled, kinds)
+  const { text, types } = question(settled, kinds, only)
   const isAsked = text.length >= leastLength
   const { data, errors, isPending, isPrevious } = useAnswer(
     FindObjectsDocument,

@@ -8,8 +8,8 @@ import overlay from '../look/overlay.module.css'
 import { useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import type { Entry, EntryGroup } from './entries.ts'
-import { fitOfEntry, fitting } from './fit.ts'
-import { useFoundActions } from './found-actions.ts'
+import { fitOfEntry, fitting, looseFit, partFit } from './fit.ts'
+import { type FoundActions, useFoundActions } from './found-actions.ts'
 import { useFoundObjects } from './found-objects.ts'
 import { useOwnEntries } from './own-entries.ts'
 import styles from './palette.module.css'
@@ -56,6 +56,10 @@ function Search({
 }) {
   const [typed, setTyped] = useState('')
   const text = typed.trim()
+  const type = (value: string): void => {
+    setTyped(value)
+    setChosenKey(undefined)
+  }
   const { kinds, ...own } = useOwnEntries({ openKeys })
   const found = useFoundObjects(text, kinds)
   const toDo = useFoundActions(text, kinds)
@@ -64,7 +68,11 @@ function Search({
   // By its key: the chosen entry stays chosen when others come.
   const [chosenKey, setChosenKey] = useState<string | undefined>(undefined)
   const chosen = entries.find(({ key }) => key === chosenKey) ?? entries[0]
-  const open = useOpen(close)
+  const leave = useOpen(close)
+  const open: typeof leave = (entry, event) => {
+    if (entry.fill === undefined) leave(entry, event)
+    else type(entry.fill)
+  }
   const id = useId()
   const idOf = (entry: Entry): string => `${id}-${entries.indexOf(entry)}`
   const move = (step: number): void => {
@@ -101,10 +109,7 @@ function Search({
           autoComplete="off"
           spellCheck={false}
           value={typed}
-          onChange={({ target }) => {
-            setTyped(target.value)
-            setChosenKey(undefined)
-          }}
+          onChange={({ target }) => type(target.value)}
           onKeyDown={onKeyDown}
         />
       </div>
@@ -155,39 +160,44 @@ function groupsOf(
     readonly ofKinds: readonly Entry[]
     readonly objects: readonly Entry[]
     readonly clusters: readonly Entry[]
-    /** Actions with objects. */
-    readonly toDo: readonly Entry[]
+    readonly toDo: FoundActions
     readonly views: readonly Entry[]
     readonly actions: readonly Entry[]
   },
 ): readonly EntryGroup[] {
-  const kinds: EntryGroup = { name: 'kinds', entries: fitting(text, all.ofKinds, 5) }
-  const objects: EntryGroup = { name: 'objects', entries: all.objects }
-  const clusters: EntryGroup = { name: 'clusters', entries: fitting(text, all.clusters, 4) }
-  const toDo: EntryGroup = { name: 'actions', entries: all.toDo }
-  const views: EntryGroup = { name: 'views', entries: fitting(text, all.views, 4) }
-  const isNamed = ({ entries: [first] }: EntryGroup): boolean =>
-    first !== undefined && fitOfEntry(text, first) === 0
-  const [best] = kinds.entries
-  // `pods` means the kind; a few letters that are also in the name of a kind mean the object that has them together.
-  const isKind = best !== undefined && (fitOfEntry(text, best) ?? 4) < 3
-  const groups: readonly EntryGroup[] =
-    text === ''
-      ? [
-          { name: 'recent', entries: recentEntries() },
-          { name: 'views', entries: all.views },
-          { name: 'actions', entries: all.actions },
-        ]
-      : [
-          ...(toDo.entries.length > 0 ? [toDo] : []),
-          ...[clusters, views].filter(isNamed),
-          ...(isKind ? [kinds, objects] : [objects, kinds]),
-          clusters,
-          views,
-          ...(toDo.entries.length > 0
-            ? []
-            : [{ name: 'actions' as const, entries: fitting(text, all.actions, 4) }]),
-        ]
+  if (text === '') {
+    return withEntries([
+      { name: 'recent', entries: recentEntries() },
+      { name: 'views', entries: all.views },
+      { name: 'actions', entries: all.actions },
+    ])
+  }
+  const { named, waiting } = all.toDo
+  // Names of the page come before objects that fit as well, so that what is typed most stays at its place.
+  const groups: readonly EntryGroup[] = [
+    { name: 'clusters', entries: fitting(text, all.clusters, 4) },
+    { name: 'views', entries: fitting(text, all.views, 4) },
+    { name: 'kinds', entries: fitting(text, all.ofKinds, 5) },
+    ...(named.length > 0
+      ? []
+      : [{ name: 'actions' as const, entries: fitting(text, [...waiting, ...all.actions], 4) }]),
+    { name: 'objects', entries: all.objects },
+  ]
+  return withEntries([
+    { name: 'actions', entries: named },
+    ...groups.toSorted((one, other) => rankOf(text, one) - rankOf(text, other)),
+  ])
+}
+
+/** How well the best entry of a group fits, to order the groups. */
+function rankOf(text: string, { name, entries }: EntryGroup): number {
+  const best = Math.min(...entries.map((entry) => fitOfEntry(text, entry) ?? looseFit))
+  // A part of a name means the object that has it. Labels and addresses are found by parts only.
+  if (name === 'objects') return Math.min(best, partFit)
+  return best < partFit ? best : best + 0.5
+}
+
+function withEntries(groups: readonly EntryGroup[]): readonly EntryGroup[] {
   const offered = new Set<string>()
   return groups
     .map(({ name, entries }) => ({
@@ -208,7 +218,7 @@ function useOpen(
     close()
     entry.run?.()
     if (entry.href !== undefined) {
-      const href = inScope(entry.href, scope)
+      const href = inScope(entry.href, scope, entry.tab)
       if (ctrlKey || metaKey) window.open(href)
       else router.history.push(href)
     }
@@ -219,11 +229,13 @@ function useOpen(
 function inScope(
   href: string,
   { clusters, namespaces }: ReturnType<typeof useScope>['scope'],
+  tab: string | undefined,
 ): string {
   if (href.includes('?')) return href
   const search = new URLSearchParams({
     ...(clusters === undefined ? {} : { cluster: clusters.join(',') }),
     ...(namespaces === undefined ? {} : { ns: namespaces.join(',') }),
+    ...(tab === undefined ? {} : { tab }),
   }).toString()
   return search === '' ? href : `${href}?${search}`
 }

@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { ShellRightDocument } from '../gateway/documents.ts'
-import { type Gateway, useAnswer, useGateway } from '../gateway/gateway.ts'
+import { useAnswer } from '../gateway/gateway.ts'
 import controls from '../look/controls.module.css'
 import { listAt, textAt, valueAt } from '../object/json.ts'
 import type { SeenObject } from '../object/live-object.ts'
@@ -13,24 +12,6 @@ import { shellWords as say } from './shell-words.ts'
 const Terminal = lazy(async () => ({ default: (await import('./terminal.tsx')).Terminal }))
 
 const debugImage = 'busybox:1.37'
-
-/** Whether the gateway opens shells at all. */
-export function useShells(enabled: boolean): boolean {
-  const gateway = useGateway()
-  const { data } = useQuery({
-    queryKey: ['exec'],
-    queryFn: ({ signal }) => areShells(gateway, signal),
-    staleTime: 600_000,
-    enabled,
-  })
-  return data === true
-}
-
-async function areShells({ url }: Gateway, signal: AbortSignal): Promise<boolean> {
-  const response = await fetch(new URL('exec', new URL(url, location.href)), { signal })
-  const { allowed } = (await response.json()) as { readonly allowed: boolean }
-  return allowed
-}
 
 type State =
   | { readonly form: 'asking' }

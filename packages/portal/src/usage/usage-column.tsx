@@ -50,7 +50,7 @@ export function isUsageColumn(id: string): id is ColumnId {
 export function usageCellText(id: ColumnId): string {
   const [resource, amount] = columns[id]
   const text = resource === 'cpu' ? '0000m' : '000 MiB'
-  return amount === 'used' ? `${text}/${text}` : text
+  return amount === 'used' ? `${text}/0${text}` : text
 }
 
 /** What the rows in view use, by their `id`s. */
@@ -67,9 +67,23 @@ function textsOf(column: ColumnId, use: ObjectUsage): readonly [string, string?]
     : [say(amounts[amount])]
 }
 
-/** The text of a cell. */
-export function usageText(column: ColumnId, use: ObjectUsage): string {
-  return textsOf(column, use).join('/')
+/** The amounts of a column as numbers for a spreadsheet: a heading with the unit for each, and how to read it. */
+export function usageNumbers(
+  column: ColumnId,
+  kind: string,
+): readonly { readonly title: string; readonly read: (use: ObjectUsage) => string }[] {
+  const [resource, amount] = columns[column]
+  const second = kind === 'Node' ? 'allocatable' : 'requested'
+  return (amount === 'used' ? ([amount, second] as const) : [amount]).map((one) => ({
+    title: usageWords.numbers[resource](usageWords.numbers.of[one]),
+    // Whole numbers: countries differ in the decimal point.
+    read: (use) => {
+      const { [one]: number } = ofAllPods(use)[resource]
+      return number === undefined
+        ? ''
+        : String(Math.round(resource === 'cpu' ? number * 1000 : number))
+    },
+  }))
 }
 
 /** A cell: what is used of what is requested, or one amount. */

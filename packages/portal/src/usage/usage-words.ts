@@ -36,6 +36,12 @@ export const usageWords = {
   unknown: '–',
   ofRequested: 'Used, and requested',
   ofAllocatable: 'Used, and allocatable to pods',
+  /** Headings of numbers in a file. */
+  numbers: {
+    cpu: (of: string): string => `CPU ${of} (millicores)`,
+    memory: (of: string): string => `Memory ${of} (bytes)`,
+    of: { used: 'used', requested: 'requested', limit: 'limit', allocatable: 'allocatable' },
+  },
   columns: {
     usageCpu: 'CPU',
     cpuRequests: 'CPU requests',
