@@ -34,9 +34,9 @@ export function useColumnWidths(
   const isMeasured = measured !== undefined && measured.list === list && measured.shown === ids
   if (list !== undefined && !isMeasured && rows.count !== undefined && rows.count > 0) {
     const widths = new Map(
-      shown.map((column) => {
+      shown.map((column, at) => {
         const before = measured?.widths.get(column.id)
-        const now = widthOf(column, rows)
+        const now = widthOf(column, at, rows)
         return [
           column.id,
           {
@@ -62,7 +62,7 @@ export function useColumnWidths(
   )
 }
 
-function widthOf(column: TableColumn, rows: RowsSnapshot): ColumnWidth {
+function widthOf(column: TableColumn, at: number, rows: RowsSnapshot): ColumnWidth {
   const sample = Array.from({ length: sampleRows }, (_, index) => rows.at(index))
   const letters = Math.max(
     ...sample.map((row) => (row === undefined ? 0 : textOfCell(row, column).length)),
@@ -71,14 +71,15 @@ function widthOf(column: TableColumn, rows: RowsSnapshot): ColumnWidth {
     bounded(
       column,
       Math.max(column.title.length * letterPx + headingPx, letters * letterPx + paddingPx) +
-        (column.id === 'name' ? boxPx : 0),
+        (at === 0 ? boxPx : 0),
     )
   return { usual: need(needs.usual), least: need(needs.least) }
 }
 
-function bounded({ id }: TableColumn, width: number): number {
+function bounded({ id, isLink }: TableColumn, width: number): number {
   const isNarrow = globalThis.innerWidth < 600
   if (id === 'health') return isNarrow ? 116 : 128
   if (id === 'name') return Math.min(Math.max(width, 140), isNarrow ? 160 : 340)
+  if (isLink) return Math.min(Math.max(width, 140), isNarrow ? 220 : 480)
   return Math.min(Math.max(width, 64), isNarrow ? 110 : 260)
 }

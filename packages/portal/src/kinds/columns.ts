@@ -22,6 +22,8 @@ export interface TableColumn {
   /** Whether only `kubectl get -o wide` has the column. */
   readonly isWide: boolean
   readonly isNumeric: boolean
+  /** Whether its cells are the links to the objects. It is always shown. */
+  readonly isLink: boolean
 }
 
 export type SortDirection = 'ASC' | 'DESC'
@@ -55,6 +57,8 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
   const printed = (kind.columns ?? []).filter(
     ({ name, format }) => format !== 'name' && name !== 'Age',
   )
+  const first = leadingOf(kind)
+  const leads = first.length > 0
   const own = (id: keyof typeof words.table.columns, more: Partial<TableColumn>): TableColumn => ({
     id,
     title: words.table.columns[id],
@@ -64,10 +68,11 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
     isUsual: true,
     isWide: false,
     isNumeric: false,
+    isLink: false,
     ...more,
   })
-  return [
-    own('name', {}),
+  const all = [
+    own('name', { isUsual: !leads, isLink: !leads }),
     ...(kind.namespaced ? [own('namespace', { isUsual: scope.namespaces?.length !== 1 })] : []),
     // Rows of equal values are in the order of their clusters; there is no order by clusters alone.
     ...(hasSeveralClusters(scope) ? [own('cluster', { index: undefined })] : []),
@@ -81,9 +86,10 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
         index,
         isInverse: column.type === 'date',
         first: form === 'STRING' || form === 'BOOLEAN' ? 'ASC' : 'DESC',
-        isUsual: column.priority === 0,
+        isUsual: column.priority === 0 || first.includes(column.name),
         isWide: column.priority > 0,
         isNumeric: /^(?:integer|number)$/u.test(column.type),
+        isLink: leads && column.name === 'Message',
       }
     }),
     ...usageColumns(kind).map((column) =>
@@ -95,8 +101,20 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
         isNumeric: true,
       }),
     ),
-    own('age', { index: 'creationTimestamp', isInverse: true, first: 'DESC' }),
+    own('age', { index: 'creationTimestamp', isInverse: true, first: 'DESC', isUsual: !leads }),
   ]
+  const placeOf = ({ id }: TableColumn): number => {
+    const at = first.indexOf(id)
+    return at < 0 ? first.length : at
+  }
+  return all.toSorted((one, other) => placeOf(one) - placeOf(other))
+}
+
+/** The columns of Events that come first: their names and ages say nothing. Other kinds lead with their names. */
+function leadingOf({ kind, columns }: Kind): readonly string[] {
+  const leading = ['Last Seen', 'Type', 'Message', 'Reason', 'Object', 'Count']
+  const isEvent = kind === 'Event' && columns?.some(({ name }) => name === 'Message') === true
+  return isEvent ? leading : []
 }
 
 /** Whether a kind only says what others read, or, as Events, what has happened: no object of it is healthy or degraded. */
@@ -194,7 +212,7 @@ export function useColumns(
     const all = columnsOf(kind, scope)
     const chosen = new Set(namesIn(cols ?? choice.cols ?? ''))
     const shown = all.filter(
-      ({ id, isUsual }) => id === 'name' || (isUsual ? !chosen.has(`-${id}`) : chosen.has(id)),
+      ({ id, isUsual, isLink }) => isLink || (isUsual ? !chosen.has(`-${id}`) : chosen.has(id)),
     )
     return {
       all,
