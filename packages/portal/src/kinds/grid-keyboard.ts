@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type MouseEvent, useState } from 'react'
 import { useKept } from '../kept-view.ts'
+import type { TableRowFragment as TableRow } from '../gateway/documents.ts'
 import type { RowsSnapshot } from './live-rows.ts'
 
 /** The height of a row, in pixels: `--row` in tokens.css. */
@@ -11,12 +12,15 @@ export interface Selection {
   readonly pick: (ids: ReadonlySet<string>) => void
   /** Selects all rows, also those that are not here. */
   readonly pickAll: () => void
-  /** The object in the inspector. */
-  readonly open: string | undefined
-  /** Shows an object in the inspector; none without `id`. */
-  readonly inspect: (id: string | undefined) => void
+  /** The `nameId` of the object of a row. */
+  readonly addressOf: (row: TableRow) => string
+  /** Whether an object is in the inspector. */
+  readonly isInspecting: boolean
+  readonly isOpen: (row: TableRow) => boolean
+  /** Shows an object in the inspector; none without `row`. */
+  readonly inspect: (row: TableRow | undefined) => void
   /** Leaves the table for the page of an object. */
-  readonly visit: (id: string) => void
+  readonly visit: (row: TableRow) => void
 }
 
 interface KeyboardPlace {
@@ -28,7 +32,7 @@ interface KeyboardPlace {
 export function useKeyboard(
   rows: RowsSnapshot,
   count: number,
-  { picked, pick, pickAll, open, inspect, visit }: Selection,
+  { picked, pick, pickAll, isInspecting, isOpen, inspect, visit }: Selection,
   show: (index: number) => void,
 ): {
   /** The row of the keyboard; -1 before it is used. */
@@ -56,7 +60,7 @@ export function useKeyboard(
     show(next)
     if (row === undefined) return
     if (extend) pick(new Set([...picked, ...between(rows, Math.max(cursor, 0), next)]))
-    else if (open !== undefined) inspect(row.id)
+    else if (isInspecting) inspect(row)
   }
   const toggle = (id: string): void => {
     const next = new Set(picked)
@@ -94,11 +98,11 @@ export function useKeyboard(
       }
       const step = steps[key]
       if (step !== undefined) moveTo(step, shiftKey)
-      else if (key === 'Enter' && row !== undefined) visit(row.id)
+      else if (key === 'Enter' && row !== undefined) visit(row)
       else if (key === ' ' && row !== undefined) {
         if (shiftKey || event.ctrlKey) toggle(row.id)
-        else inspect(open === row.id ? undefined : row.id)
-      } else if (key === 'Escape' && open !== undefined) inspect(undefined)
+        else inspect(isOpen(row) ? undefined : row)
+      } else if (key === 'Escape' && isInspecting) inspect(undefined)
       else if (key === 'Escape' && picked.size > 0) pick(new Set())
       else return
       event.preventDefault()
@@ -107,19 +111,25 @@ export function useKeyboard(
       const index = indexOfRow(event)
       const row = index === undefined ? undefined : rows.at(index)
       if (index === undefined || row === undefined) return
-      go({ id: row.id, index })
       const isBox = event.target instanceof HTMLInputElement
+      const isLink = event.target instanceof Element && event.target.closest('a') !== null
       // The keys go on with the rows.
-      if (isBox && event.currentTarget instanceof HTMLElement) event.currentTarget.focus()
+      if ((isBox || isLink) && event.currentTarget instanceof HTMLElement) {
+        event.currentTarget.focus()
+      }
+      // The browser opens it in another tab.
+      if (isLink && (event.ctrlKey || event.metaKey)) return
+      if (isLink) event.preventDefault()
+      go({ id: row.id, index })
       if (event.shiftKey) pick(new Set([...picked, ...between(rows, Math.max(cursor, 0), index)]))
       else if (isBox || event.ctrlKey || event.metaKey) toggle(row.id)
-      else inspect(row.id)
+      else inspect(row)
     },
     doubleClicked(event) {
       if (event.target instanceof HTMLInputElement) return
       const index = indexOfRow(event)
       const row = index === undefined ? undefined : rows.at(index)
-      if (row !== undefined) visit(row.id)
+      if (row !== undefined) visit(row)
     },
   }
 }
