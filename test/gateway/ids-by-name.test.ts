@@ -37,6 +37,10 @@ const mutations: Readonly<Record<string, string>> = {
 /** The fields with ids that are no list, with what they answer. */
 const queries: Readonly<Record<string, readonly [field: string, answer: unknown]>> = {
   object: [`object(id: "${deployment}") { name nameId }`, { name: 'web', nameId: deployment }],
+  'reference to an object': [
+    `search(text: "web-0", types: ["Pod"]) { nodes { object { nameId } } }`,
+    { nodes: [{ object: { nameId: 'one/Pod/shop/web-0' } }] },
+  ],
   objects: [
     `objects(ids: ["${deployment}", "one/Node//worker", "one/Pod/shop/none"]) { name }`,
     [{ name: 'web' }, { name: 'worker' }, null],

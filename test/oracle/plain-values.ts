@@ -274,12 +274,7 @@ export class PlainValues {
     const own: Value = {
       __typename: kind.type,
       id: this.#idOf(plain),
-      nameId: [
-        this.#world.cluster,
-        [kind.kind, kind.group].filter(Boolean).join('.'),
-        metadata.namespace ?? '',
-        metadata.name,
-      ].join('/'),
+      nameId: this.#nameIdOf(kind, metadata),
       clusterName: this.#world.cluster,
       cluster: { name: this.#world.cluster },
       apiVersion: kind.apiVersion,
@@ -388,6 +383,11 @@ export class PlainValues {
   }
 
   /** A reference that an object holds. */
+  #nameIdOf({ kind, group }: Json, { namespace, name }: Json): string {
+    const named = [kind, group].filter(Boolean).join('.')
+    return [this.#world.cluster, named, namespace ?? '', name].join('/')
+  }
+
   #ref({ object: { metadata } }: Plain, ref: Json): Value {
     const group = groupOfReference(ref)
     const kind = this.#world.kindOf(group, ref.kind)
@@ -400,6 +400,7 @@ export class PlainValues {
     const text = ['1', this.#world.cluster, group, ref.kind, last].join('\0')
     return {
       id: Buffer.from(text).toString('base64url'),
+      nameId: this.#nameIdOf({ kind: ref.kind, group }, { namespace, name: ref.name }),
       apiVersion: ref.apiVersion ?? kind?.apiVersion ?? null,
       kind: ref.kind,
       namespace,

@@ -128,8 +128,8 @@ describeInBrowser('Comparing objects', (browser) => {
     await opened.audit()
     const { searchParams } = new URL(page.url())
     expect([searchParams.get('left'), searchParams.get('right')]).toEqual([
-      await idOf('prod-eu'),
-      await idOf('prod-us'),
+      'prod-eu/Deployment.apps/storefront/compared',
+      'prod-us/Deployment.apps/storefront/compared',
     ])
     await page.reload()
     await page.getByText('2 fields differ.').waitFor()

@@ -11,6 +11,9 @@ const windows = [
   { width: 1190, height: 700 },
 ] as const
 
+/** Links with an opaque id: `/objects/MQBwcm9k`. */
+const withIds = ['objects/MQ', 'applications/MQ', '=MQ'].map((part) => `[href*="${part}"]`)
+
 describeInBrowser('Each view of the portal', (browser) => {
   let world: ViewedWorld
   beforeAll(async () => {
@@ -19,7 +22,7 @@ describeInBrowser('Each view of the portal', (browser) => {
   afterAll(() => world[Symbol.asyncDispose]())
 
   it.each(viewNames)(
-    'is whole at 390 pixels and at 200 %, without scrollbars across or side by side, and axe finds nothing: %s',
+    'is whole at 390 pixels and at 200 %, without scrollbars across or side by side, axe finds nothing, and its links name what they lead to: %s',
     async (name) => {
       const view = world.views.find((one) => one.name === name)
       if (view === undefined) throw new Error(`there is a view ${name}`)
@@ -30,6 +33,7 @@ describeInBrowser('Each view of the portal', (browser) => {
       await show(page)
       await page.waitForLoadState('networkidle')
       expect(await faultsIn(page)).toEqual([])
+      expect(await page.locator(`a:is(${withIds.join()})`).count()).toBe(0)
       await opened.audit(without)
       for (const size of others) {
         await page.setViewportSize(size)

@@ -438,6 +438,33 @@ describeInBrowser('A table of the portal', (browser) => {
     await opened.audit()
   })
 
+  it('of Events leads with their messages, which are the links, and leaves their names out', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/kinds/events', width: 1440 })
+    const { page } = opened
+    const row = page.locator('[data-index="0"]:not([data-loading])')
+    await row.waitFor()
+    const [first, second, third, ...others] = await headings(page)
+    expect([first, second, third]).toEqual(['Last Seen', 'Type', 'Message'])
+    expect(others).toEqual(['Reason', 'Object', 'Count', 'Namespace'])
+    const cell = row.locator('[data-column="Message"]')
+    const message = await cell.textContent()
+    const widths = await page
+      .locator('[data-index="0"] > *')
+      .evaluateAll((cells) => cells.map(({ clientWidth }) => clientWidth))
+    expect(Math.max(...widths)).toBe(await cell.evaluate(({ clientWidth }) => clientWidth))
+    const link = cell.getByRole('link')
+    expect(await link.getAttribute('href')).toMatch(/^\/objects\/demo\/Event\/[^/]+\/[^/]+$/)
+    await row.getByRole('checkbox').click()
+    await page.getByRole('button', { name: /^1 selected/ }).waitFor()
+    await link.click()
+    await page
+      .getByRole('complementary')
+      .getByText(message ?? '')
+      .first()
+      .waitFor()
+    await opened.audit()
+  })
+
   it('opens its query in GraphiQL', async () => {
     await using opened = await open('/kinds/pods?q=phase:Running')
     const { page } = opened

@@ -251,6 +251,7 @@ describe('the schema of Kubernetes 1.36', () => {
     expect(fieldsOf('HorizontalPodAutoscaler')).toMatchObject({ target: 'ObjectRef' })
     expect(fieldsOf('ObjectRef')).toEqual({
       id: 'ID!',
+      nameId: 'ID!',
       apiVersion: 'String',
       kind: 'String!',
       namespace: 'String',

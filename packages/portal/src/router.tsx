@@ -12,7 +12,7 @@ import { ViewError } from './frame/view-error.tsx'
 import type { TableView } from './kinds/table-view.ts'
 import type { ChangeFilter } from './timeline/changes-page.tsx'
 import type { ProblemFilter } from './problems/use-problems.ts'
-import { namedRoute, scopeSearch, type ScopeSearch } from './scope.ts'
+import { applicationRoute, namedRoute, scopeSearch, type ScopeSearch } from './scope.ts'
 
 const root = createRootRoute({
   component: () => (
@@ -84,6 +84,12 @@ const objectByName = createRoute({
   path: namedRoute,
 })
 
+/** What has no namespace, by its `nameId`: the router takes `//` for `/`. */
+const objectOfNoNamespace = createRoute({
+  getParentRoute: () => objectPage,
+  path: '/objects/$cluster/$kind/$name',
+})
+
 /** The parameters of the page of problems. */
 export interface ProblemSearch extends ScopeSearch, ProblemFilter {}
 
@@ -150,11 +156,21 @@ const applications = createRoute({
 
 const application = createRoute({
   getParentRoute: () => root,
-  path: '/applications/$id',
+  id: 'application',
   component: lazyRouteComponent(() => import('./application/application.tsx'), 'Application'),
 })
 
-/** The parameters of a comparison: the `id`s of both objects. */
+const applicationById = createRoute({
+  getParentRoute: () => application,
+  path: '/applications/$id',
+})
+
+const applicationByName = createRoute({
+  getParentRoute: () => application,
+  path: applicationRoute,
+})
+
+/** The parameters of a comparison: the `nameId`s of both objects, or their `id`s. */
 export interface CompareSearch extends ScopeSearch {
   readonly left?: string
   readonly right?: string
@@ -204,9 +220,9 @@ export const router = createRouter({
     problems,
     changes,
     kind,
-    objectPage.addChildren([objectById, objectByName]),
+    objectPage.addChildren([objectById, objectByName, objectOfNoNamespace]),
     applications,
-    application,
+    application.addChildren([applicationById, applicationByName]),
     compare,
     create,
     delivery,

@@ -66,7 +66,10 @@ const noNamespace = '-'
 /** The route of an object by its name: `/objects/prod-eu/Deployment.apps/payments/invoice-worker`. */
 export const namedRoute = '/objects/$cluster/$kind/$namespace/$name'
 
-/** The parameters of {@link namedRoute}. */
+/** The route of a workload's application: `/applications/prod-eu/Deployment.apps/payments/invoice-worker`. */
+export const applicationRoute = '/applications/$cluster/$kind/$namespace/$name'
+
+/** The parameters of both. */
 export interface NamedParams {
   readonly cluster: string
   readonly kind: string
@@ -74,12 +77,27 @@ export interface NamedParams {
   readonly name: string
 }
 
-/** The parameters of an object's address. */
-export function namedParams(named: NamedObject): NamedParams {
-  const { cluster, apiVersion, kind, namespace, name } = named
+/** The cluster of a `nameId` may have slashes. Whatever else has one is no `nameId`, as an `id` has none. */
+const nameIdForm = /^(?<cluster>.+)\/(?<kind>[^/]+)\/(?<namespace>[^/]*)\/(?<name>[^/]+)$/s
+
+/** The parameters of an object's address, by its `nameId`; `undefined` for an `id`. */
+export function namedParams(nameId: string): NamedParams | undefined {
+  const { cluster, kind, namespace, name } = nameIdForm.exec(nameId)?.groups ?? {}
+  if (cluster === undefined || kind === undefined || name === undefined) return undefined
+  return { cluster, kind, namespace: namespace || noNamespace, name }
+}
+
+/** The `nameId` of an object, as the gateway writes it. */
+export function nameIdOf({ cluster, apiVersion, kind, namespace, name }: NamedObject): string {
   const group = groupOf(apiVersion)
-  const kindName = group === '' ? kind : `${kind}.${group}`
-  return { cluster, kind: kindName, namespace: namespace ?? noNamespace, name }
+  return `${cluster}/${group === '' ? kind : `${kind}.${group}`}/${namespace ?? ''}/${name}`
+}
+
+/** The path of an object's page: `/objects/prod-eu/Deployment.apps/payments/invoice-worker`, or with its `id`. */
+export function objectPath(nameId: string): string {
+  const { cluster, kind, namespace, name } = namedParams(nameId) ?? {}
+  const parts = cluster === undefined ? [nameId] : [cluster, kind, namespace, name]
+  return `/objects/${parts.map((part = '') => encodeURIComponent(part)).join('/')}`
 }
 
 /** The object that an address names; `undefined` if it has an `id`. Any version of its group will do. */
@@ -88,7 +106,7 @@ export function namedIn({
   kind: ofGroup,
   namespace = noNamespace,
   name,
-}: Partial<NamedParams>): NamedObject | undefined {
+}: Partial<NamedParams> = {}): NamedObject | undefined {
   if (cluster === undefined || ofGroup === undefined || name === undefined) return undefined
   const [kind = '', ...group] = ofGroup.split('.')
   return {
@@ -100,10 +118,17 @@ export function namedIn({
   }
 }
 
-/** What a link leads to: an object by its `id`, what it can be compared with, a kind (`deployments.apps`) of a namespace or of the scope, the overview. */
+/**
+ * What a link leads to: an object by its `nameId` or `id`, what it can be compared with, a kind (`deployments.apps`) of a namespace or of the scope,
+ * the overview.
+ */
 export type Target =
   | 'overview'
-  | { readonly object: string; readonly named?: NamedObject }
+  | {
+      readonly object: string
+      /** Beside a `nameId`: what was of a deleted object is known by its `id`. */
+      readonly id?: string
+    }
   | { readonly compare: string }
   | { readonly kind: string; readonly namespace?: string }
 

@@ -88,6 +88,8 @@ export const words = {
     },
     notFound: 'There is no such page.',
     notFoundNext: 'Go to the overview',
+    unknownClusters: (names: readonly string[]): string =>
+      `The gateway has no cluster ${names.join(', ')}.`,
     failure: {
       title: 'This could not be read.',
       view: 'This view has failed.',

@@ -81,12 +81,20 @@ export function objectIdOf(
 }
 
 /** The id by name of an object: `prod/Pod/shop/web-0`, `prod/Deployment.apps/shop/web`, `prod/Node//worker`. */
-export function nameIdOf(
-  { cluster, kind }: { readonly cluster: string; readonly kind: Kind },
-  { namespace = '', name }: { readonly namespace?: string | undefined; readonly name: string },
-): string {
-  const { group, kind: own } = kind.resource
-  return `${cluster}/${group === '' ? own : `${own}.${group}`}/${namespace}/${name}`
+export function nameIdOf({
+  cluster,
+  group,
+  kind,
+  namespace,
+  name,
+}: {
+  readonly cluster: string
+  readonly group: string
+  readonly kind: string
+  readonly namespace: string | null | undefined
+  readonly name: string
+}): string {
+  return `${cluster}/${group === '' ? kind : `${kind}.${group}`}/${namespace ?? ''}/${name}`
 }
 
 /** The name of a cluster may have slashes; names of Kubernetes have none, and its kinds have no dots. */

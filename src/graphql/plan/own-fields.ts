@@ -312,7 +312,8 @@ export function decodedReader(
         return at.past === undefined ? id : pastIdOf(id, at.past)
       }
     case 'nameId':
-      return ({ metadata }, _args, at) => nameIdOf(at, metadata)
+      return ({ metadata: { namespace, name } }, _args, { cluster, kind }) =>
+        nameIdOf({ ...kind.resource, cluster, namespace, name })
     case 'clusterName':
       return (_object, _args, { cluster }) => cluster
     case 'constant':

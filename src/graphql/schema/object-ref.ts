@@ -7,7 +7,7 @@
 import { isBuiltInGroup, splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { isRecord } from '../../lib/json.ts'
 import type { Kind } from '../model/kind.ts'
-import { encodeObjectId } from '../model/object-id.ts'
+import { encodeObjectId, nameIdOf } from '../model/object-id.ts'
 
 interface ReferenceParts {
   readonly cluster: string
@@ -47,6 +47,11 @@ export class ObjectRef implements ReferenceParts {
     const { cluster, group, kind, namespace, name, uid } = this
     const object = uid === null ? { namespace: namespace ?? '', name } : { uid }
     return encodeObjectId({ cluster, group, kind, object })
+  }
+
+  /** The id by name of the object. */
+  get nameId(): string {
+    return nameIdOf(this)
   }
 
   /** The object, as a writer of rows finds it. */

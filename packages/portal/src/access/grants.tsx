@@ -212,11 +212,11 @@ function Row({
       </td>
       <td data-label={columns.where}>{namespace ?? said.everywhere}</td>
       <td data-label={columns.why}>
-        <PlaceLink to={{ object: role.id }} title={role.kind}>
+        <PlaceLink to={{ object: role.nameId }} title={role.kind}>
           {role.name}
         </PlaceLink>{' '}
         <span className={styles['dim']}>{said.by}</span>{' '}
-        <PlaceLink to={{ object: binding.id }} title={binding.kind}>
+        <PlaceLink to={{ object: binding.nameId }} title={binding.kind}>
           {binding.name}
         </PlaceLink>
       </td>
@@ -229,7 +229,7 @@ function SubjectName({ subject }: { readonly subject: Grant['subject'] }) {
   const { serviceAccount } = subject
   const name = subjectName(subject)
   if (serviceAccount === null) return <>{name}</>
-  return <PlaceLink to={{ object: serviceAccount.id }}>{name}</PlaceLink>
+  return <PlaceLink to={{ object: serviceAccount.nameId }}>{name}</PlaceLink>
 }
 
 export function subjectName({ namespace, name }: Subject): string {

@@ -215,7 +215,7 @@ function Done({
         <p>
           {say.of[action.name].done}{' '}
           {action.name === 'runNow' && object !== null ? (
-            <PlaceLink to={{ object: object.id }}>
+            <PlaceLink to={{ object: object.nameId }}>
               {object.kind} {object.name}
             </PlaceLink>
           ) : null}

@@ -18,7 +18,7 @@ type Concerned = NonNullable<NonNullable<ConsequencesQuery['objects']>[number]>
 export type Users = NonNullable<Concerned['usedBy']>
 
 export interface Autoscaler {
-  readonly id: string
+  readonly nameId: string
   readonly name: string
   /** `undefined`: its bounds are not known. */
   readonly bounds: readonly [least: number, most: number] | undefined
@@ -72,10 +72,10 @@ export function useConsequences(name: ActionName, target: ActionTarget): Consequ
 export function autoscalersOf(
   object: Pick<Concerned, 'autoscalers'> | undefined,
 ): readonly Autoscaler[] {
-  return (object?.autoscalers?.nodes ?? []).map(({ object: { id, name, object: held } }) => {
+  return (object?.autoscalers?.nodes ?? []).map(({ object: { nameId, name, object: held } }) => {
     const most = numberAt(held?.spec, 'maxReplicas')
     const least = numberAt(held?.spec, 'minReplicas') ?? 1
-    return { id, name, bounds: most === undefined ? undefined : [least, most] }
+    return { nameId, name, bounds: most === undefined ? undefined : [least, most] }
   })
 }
 
@@ -114,9 +114,9 @@ export function ConsequencesView({
         </p>
       )}
       {isUsed ? <UsersList users={users} namespace={target.namespace} /> : null}
-      {autoscalers.map(({ id, name: scaler, bounds }) => (
-        <p key={id}>
-          {say.autoscaler.before} <PlaceLink to={{ object: id }}>{scaler}</PlaceLink>{' '}
+      {autoscalers.map(({ nameId, name: scaler, bounds }) => (
+        <p key={nameId}>
+          {say.autoscaler.before} <PlaceLink to={{ object: nameId }}>{scaler}</PlaceLink>{' '}
           {bounds === undefined ? null : say.autoscaler.bounds(...bounds)}
         </p>
       ))}
@@ -155,7 +155,7 @@ function UsersList({
         {named.map(({ object: user }) => (
           <li key={user.id}>
             {user.kind}{' '}
-            <PlaceLink to={{ object: user.id }}>
+            <PlaceLink to={{ object: user.nameId }}>
               {user.namespace === null || user.namespace === namespace ? '' : `${user.namespace}/`}
               {user.name}
             </PlaceLink>

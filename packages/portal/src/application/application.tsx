@@ -1,5 +1,5 @@
 import { useLiveCollection } from '@informerql/client/react'
-import { Link, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { ActionsMenu } from '../actions/actions-menu.tsx'
 import { ApplicationDocument } from '../gateway/documents.ts'
@@ -8,6 +8,8 @@ import { useViewTitle } from '../frame/view-title.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import { Health } from '../look/health.tsx'
+import { PlaceLink } from '../look/place-link.tsx'
+import { namedIn, nameIdOf, type Scope } from '../scope.ts'
 import { words } from '../words.ts'
 import styles from './application.module.css'
 import {
@@ -28,9 +30,11 @@ const ObjectGraph = lazy(async () => {
 
 const text = words.application
 
-/** A workload with all that belongs to it, live: its rollout, pods, ways in, and what it uses. */
+/** `/applications/CLUSTER/Deployment.apps/NAMESPACE/NAME`: a workload with all that belongs to it, live: its rollout, pods, ways in, and what it uses. */
 export function Application() {
-  const { id } = useParams({ from: '/applications/$id' })
+  const params = useParams({ strict: false })
+  const named = namedIn(params)
+  const { id = '' } = named === undefined ? params : { id: nameIdOf(named) }
   const { socket } = useGateway()
   const { rows, status, error } = useLiveCollection({
     client: socket,
@@ -38,7 +42,7 @@ export function Application() {
     variables: { id },
   })
   const object: AnyObject | undefined = rows[0]
-  useViewTitle(object?.name ?? text.title)
+  useViewTitle(object?.name ?? text.title, placeOf(object))
   usePageCluster(object?.clusterName)
   if (object === undefined) {
     return (
@@ -54,9 +58,7 @@ export function Application() {
         <h1>{object.name}</h1>
         <p>
           {text.noWorkload(object.kind)}{' '}
-          <Link to="/objects/$id" params={{ id }}>
-            {text.openObject}
-          </Link>
+          <PlaceLink to={{ object: object.nameId }}>{text.openObject}</PlaceLink>
         </p>
       </section>
     )
@@ -64,8 +66,16 @@ export function Application() {
   return <LiveApplication workload={object} />
 }
 
+function placeOf(object: AnyObject | undefined): Scope {
+  const { clusterName, namespace = null } = object ?? {}
+  return {
+    clusters: clusterName === undefined ? [] : [clusterName],
+    namespaces: namespace === null ? [] : [namespace],
+  }
+}
+
 function LiveApplication({ workload }: { readonly workload: Workload }) {
-  const { id, kind, name, namespace, health, creationTimestamp } = workload
+  const { id, nameId, kind, name, namespace, health, creationTimestamp } = workload
   return (
     <article className={styles['application']}>
       <header className={styles['header']}>
@@ -84,9 +94,7 @@ function LiveApplication({ workload }: { readonly workload: Workload }) {
         </p>
         <p className={styles['dim']}>
           <Age since={creationTimestamp} /> ·{' '}
-          <Link to="/objects/$id" params={{ id }}>
-            {text.openObject}
-          </Link>
+          <PlaceLink to={{ object: nameId }}>{text.openObject}</PlaceLink>
         </p>
       </header>
       <div className={styles['columns']}>
@@ -149,20 +157,14 @@ function RolloutView({ workload }: { readonly workload: Workload }) {
 }
 
 function RevisionView({ revision }: { readonly revision: Revision }) {
-  const { number, hash, isCurrent, images, pods, id, desired } = revision
+  const { number, hash, isCurrent, images, pods, nameId, desired } = revision
   const ready = pods.filter(({ health }) => health?.status === 'HEALTHY').length
   const title = number === undefined ? hash : text.revision(number)
   return (
     <section className={styles['revision']} aria-label={title} data-current={isCurrent}>
       {title !== '' && (
         <h3>
-          {id === undefined ? (
-            title
-          ) : (
-            <Link to="/objects/$id" params={{ id }}>
-              {title}
-            </Link>
-          )}{' '}
+          {nameId === undefined ? title : <PlaceLink to={{ object: nameId }}>{title}</PlaceLink>}{' '}
           <span className={styles['dim']}>
             {isCurrent ? text.current : text.old} ·{' '}
             {text.healthyPods(ready, desired ?? pods.length)}
@@ -176,14 +178,9 @@ function RevisionView({ revision }: { readonly revision: Revision }) {
         {pods.map((pod) => (
           <li key={pod.id} className={styles['row']}>
             <Health status={pod.health?.status} bare />
-            <Link
-              to="/objects/$id"
-              params={{ id: pod.id }}
-              className={styles['name']}
-              title={pod.name}
-            >
+            <PlaceLink to={{ object: pod.nameId }} className={styles['name']} title={pod.name}>
               {pod.name}
-            </Link>
+            </PlaceLink>
             <span className={styles['dim']}>{pod.spec?.nodeName}</span>
             <span className={styles['dim']}>
               <Age since={pod.creationTimestamp} />
@@ -204,16 +201,16 @@ function WaysIn({ workload: { services } }: { readonly workload: Workload }) {
     <Part title={text.waysIn}>
       {nodes.length === 0 && <p className={styles['dim']}>{text.noServices}</p>}
       <ul className={styles['rows']}>
-        {nodes.map(({ id, name, spec, ingresses }) => (
+        {nodes.map(({ id, nameId, name, spec, ingresses }) => (
           <li key={id}>
-            <ObjectLink kind="Service" id={id} name={name} />{' '}
+            <ObjectLink kind="Service" nameId={nameId} name={name} />{' '}
             <span className={styles['dim']}>
               {spec?.type} {spec?.ports?.map((port) => port?.port).join(', ')}
             </span>
             <ul className={styles['nested']}>
               {ingresses?.nodes.map((ingress) => (
                 <li key={ingress.id}>
-                  <ObjectLink kind="Ingress" id={ingress.id} name={ingress.name} />{' '}
+                  <ObjectLink kind="Ingress" nameId={ingress.nameId} name={ingress.name} />{' '}
                   <span className={styles['dim']}>
                     {ingress.spec?.rules?.map((rule) => rule?.host ?? '*').join(', ')}
                   </span>
@@ -263,7 +260,7 @@ function Objects({
 }: {
   readonly kinds: readonly (readonly [
     kind: string,
-    objects: readonly { readonly id: string; readonly name: string }[] | undefined,
+    objects: readonly { readonly nameId: string; readonly name: string }[] | undefined,
   ])[]
   readonly none: string
 }) {
@@ -271,9 +268,9 @@ function Objects({
   if (objects.length === 0) return <p className={styles['dim']}>{none}</p>
   return (
     <ul className={styles['rows']}>
-      {objects.map(({ kind, id, name }) => (
-        <li key={id}>
-          <ObjectLink kind={kind} id={id} name={name} />
+      {objects.map(({ kind, nameId, name }) => (
+        <li key={nameId}>
+          <ObjectLink kind={kind} nameId={nameId} name={name} />
         </li>
       ))}
     </ul>
@@ -282,19 +279,19 @@ function Objects({
 
 function ObjectLink({
   kind,
-  id,
+  nameId,
   name,
 }: {
   readonly kind: string
-  readonly id: string
+  readonly nameId: string
   readonly name: string
 }) {
   return (
     <>
       <span className={styles['dim']}>{kind}</span>{' '}
-      <Link to="/objects/$id" params={{ id }} className={styles['link']}>
+      <PlaceLink to={{ object: nameId }} className={styles['link']}>
         {name}
-      </Link>
+      </PlaceLink>
     </>
   )
 }

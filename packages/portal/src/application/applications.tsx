@@ -1,12 +1,20 @@
 import { useLivePage } from '@informerql/client/react'
 import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { type ApplicationRowFragment, ApplicationsDocument } from '../gateway/documents.ts'
 import { useViewTitle } from '../frame/view-title.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import { useGapSentences } from '../look/gaps.ts'
 import { Health, severityOf } from '../look/health.tsx'
-import { clustersOf, hasSeveralClusters, useScope } from '../scope.ts'
+import {
+  applicationRoute,
+  clustersOf,
+  hasSeveralClusters,
+  namedParams,
+  type NamedParams,
+  useScope,
+} from '../scope.ts'
 import { words } from '../words.ts'
 import styles from './applications.module.css'
 import { ViewMenu } from '../frame/view-menu.tsx'
@@ -103,13 +111,11 @@ function ApplicationGroup({
 }) {
   const [worst] = workloads
   if (worst === undefined) return null
-  const { health, id, creationTimestamp } = worst
+  const { health, creationTimestamp } = worst
   return (
     <tr data-health={health?.status}>
       <th scope="row">
-        <Link to="/applications/$id" params={{ id }}>
-          {name}
-        </Link>{' '}
+        <ApplicationLink to={worst}>{name}</ApplicationLink>{' '}
         <span className={styles['dim']}>
           {namespace}
           {hasCluster ? ` · ${worst.clusterName}` : null}
@@ -125,10 +131,10 @@ function ApplicationGroup({
         {workloads.map((workload, position) => (
           <span key={workload.id}>
             {position > 0 && ', '}
-            <Link to="/applications/$id" params={{ id: workload.id }}>
+            <ApplicationLink to={workload}>
               {workload.kind}
               {workload.name === name ? '' : ` ${workload.name}`}
-            </Link>{' '}
+            </ApplicationLink>{' '}
             <span className={styles['dim']}>{readyOf(workload)}</span>
           </span>
         ))}
@@ -137,6 +143,20 @@ function ApplicationGroup({
         <Age since={creationTimestamp} />
       </td>
     </tr>
+  )
+}
+
+function ApplicationLink({
+  to: { nameId },
+  children,
+}: {
+  readonly to: ApplicationRowFragment
+  readonly children: ReactNode
+}) {
+  return (
+    <Link to={applicationRoute} params={{ ...namedParams(nameId) } as NamedParams}>
+      {children}
+    </Link>
   )
 }
 

@@ -21,8 +21,8 @@ export interface Revision {
   readonly hash: string
   /** `Revision 12`, by the annotation of its ReplicaSet. */
   readonly number: string | undefined
-  /** The `id` of its ReplicaSet. */
-  readonly id: string | undefined
+  /** The `nameId` of its ReplicaSet. */
+  readonly nameId: string | undefined
   readonly isCurrent: boolean
   /** The pods that it should have; undefined where only its pods are known. */
   readonly desired: number | undefined
@@ -44,7 +44,7 @@ export function revisionsOf(workload: Workload): readonly Revision[] {
       return {
         hash,
         number: set.metadata.annotations?.[revisionAnnotation],
-        id: set.id,
+        nameId: set.nameId,
         isCurrent: false,
         desired: set.spec?.replicas ?? undefined,
         images: imagesOf(set.spec?.template?.spec?.containers),
@@ -59,7 +59,7 @@ export function revisionsOf(workload: Workload): readonly Revision[] {
     .map(([hash, pods]): Revision => ({
       hash,
       number: undefined,
-      id: undefined,
+      nameId: undefined,
       isCurrent: hash === currentHash(workload),
       desired: undefined,
       images: [...new Set(pods.flatMap(({ spec }) => imagesOf(spec?.containers)))],

@@ -145,7 +145,7 @@ function Row({
         {names.length > 3 ? ` +${names.length - 3}` : ''}
       </td>
       <th scope="row" data-label={columns.object}>
-        <PlaceLink to={{ object: object.id }}>{object.name}</PlaceLink>{' '}
+        <PlaceLink to={{ object: object.nameId }}>{object.name}</PlaceLink>{' '}
         <span className={styles['dim']}>
           {[object.kind, object.namespace, isOver ? cluster : null]
             .filter((part) => part !== null)
@@ -157,7 +157,7 @@ function Row({
         {usedBy?.nodes.map(({ object: user }, at) => (
           <span key={user.id}>
             {at > 0 ? ', ' : ''}
-            <PlaceLink to={{ object: user.id }} title={user.kind}>
+            <PlaceLink to={{ object: user.nameId }} title={user.kind}>
               {user.name}
             </PlaceLink>
           </span>

@@ -12,6 +12,7 @@ import { PlaceLink } from '../look/place-link.tsx'
 import { type LiveObject, type SeenObject, useLiveObject } from '../object/live-object.ts'
 import { yamlOf } from '../object/yaml-text.ts'
 import type { CompareSearch } from '../router.tsx'
+import { namedParams } from '../scope.ts'
 import { words } from '../words.ts'
 import { comparableOf, compared } from './comparable.ts'
 import { compareWords as say } from './compare-words.ts'
@@ -23,27 +24,30 @@ const YamlDifference = lazy(async () => ({
   default: (await import('./yaml-difference.tsx')).YamlDifference,
 }))
 
-/** The `id`s of both objects. */
+/** The `nameId`s of both objects, or their `id`s. */
 interface Sides {
   readonly left: string
   readonly right: string | undefined
 }
 
-/** The page of two objects and their differences: `/compare?left=ID&right=ID`. */
+/** The page of two objects and their differences: `/compare?left=CLUSTER/ConfigMap/NAMESPACE/NAME&right=…`. */
 export function ComparePage() {
   const { left, right } = useSearch({ from: '/compare' })
   const navigate = useNavigate({ from: '/compare' })
   const show = (next: Sides): void => {
     void navigate({ search: (before: CompareSearch) => ({ ...before, ...next }) as never })
   }
-  if (left === undefined) {
-    return (
-      <Notice title={say.nothing} isView>
-        <p>{say.nothingNext}</p>
-      </Notice>
-    )
-  }
+  if (left === undefined) return <Nothing />
   return <Compare key={`${left} ${right ?? ''}`} left={left} right={right} show={show} />
+}
+
+function Nothing() {
+  useViewTitle(say.title)
+  return (
+    <Notice title={say.nothing} isView>
+      <p>{say.nothingNext}</p>
+    </Notice>
+  )
 }
 
 function Compare({
@@ -57,7 +61,8 @@ function Compare({
 }) {
   const one = useLiveObject(left)
   const { object } = one
-  useViewTitle(object === undefined ? say.title : say.of(object.kind, object.name))
+  const clusters = [left, right].flatMap((side = '') => namedParams(side)?.cluster ?? [])
+  useViewTitle(object === undefined ? say.title : say.of(object.kind, object.name), { clusters })
   if (object === undefined) return <Absent live={one} isView />
   return (
     <div className={styles['page']}>
@@ -167,7 +172,7 @@ function Pair({
 
 function Side({
   says,
-  object: { id, clusterName, namespace, name },
+  object: { nameId, clusterName, namespace, name },
   live: { gone, staleSince },
 }: {
   readonly says: string
@@ -177,7 +182,7 @@ function Side({
   return (
     <p className={styles['side']}>
       <span className={styles['dim']}>{says} </span>
-      <PlaceLink to={{ object: id }}>
+      <PlaceLink to={{ object: nameId }}>
         {[clusterName, namespace, name].filter((part) => part !== null).join(' / ')}
       </PlaceLink>
       {gone === undefined ? null : <span role="status"> {say.deleted}</span>}
@@ -226,7 +231,11 @@ function Choose({
           <ul aria-label={say.choices}>
             {choices.map((one) => (
               <li key={one.id}>
-                <button type="button" className={styles['choice']} onClick={() => choose(one.id)}>
+                <button
+                  type="button"
+                  className={styles['choice']}
+                  onClick={() => choose(one.nameId)}
+                >
                   <span className={styles['dim']}>
                     {[one.clusterName, one.namespace].filter((part) => part !== null).join(' / ')}{' '}
                     /{' '}

@@ -152,7 +152,7 @@ function OutcomeLine({
           <span className={styles['dim']}>{kind} </span>
           {namespace === undefined ? null : <span className={styles['dim']}>{namespace}/</span>}
           {outcome.at === 'applied' && outcome.written.object !== null ? (
-            <PlaceLink to={{ object: outcome.written.object.id }}>{name}</PlaceLink>
+            <PlaceLink to={{ object: outcome.written.object.nameId }}>{name}</PlaceLink>
           ) : (
             name
           )}

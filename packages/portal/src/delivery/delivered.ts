@@ -160,6 +160,7 @@ export interface HelmRelease {
 /** A Secret with a revision of a release. */
 export interface HelmRevision {
   readonly id: string
+  readonly nameId: string
   readonly number: number
   /** `deployed`, `superseded`, `failed`, `pending-upgrade`. */
   readonly status: string
@@ -168,6 +169,7 @@ export interface HelmRevision {
 
 interface HelmSecret {
   readonly id: string
+  readonly nameId: string
   readonly namespace: string | null
   readonly clusterName: string
   readonly labels: Readonly<Record<string, string>> | null
@@ -187,8 +189,9 @@ export function helmReleasesOf(secrets: readonly HelmSecret[]): readonly HelmRel
       namespace: first?.namespace ?? null,
       name: first?.labels?.['name'] ?? '',
       revisions: own
-        .map(({ id, labels, creationTimestamp }) => ({
+        .map(({ id, nameId, labels, creationTimestamp }) => ({
           id,
+          nameId,
           number: Number(labels?.['version'] ?? 0),
           status: labels?.['status'] ?? '',
           at: secondsAt(labels?.['modifiedAt']) ?? creationTimestamp ?? undefined,

@@ -69,7 +69,7 @@ function Deliveries({ title, kind }: { readonly title: string; readonly kind: Ki
       {rows.map((row) => (
         <Row
           key={row.id}
-          id={row.id}
+          nameId={row.nameId}
           name={row.name}
           place={[row.namespace, hasSeveralClusters(scope) ? row.clusterName : null]}
           health={row.health}
@@ -110,7 +110,7 @@ function HelmReleases() {
         return newest === undefined ? null : (
           <Row
             key={key}
-            id={newest.id}
+            nameId={newest.nameId}
             name={name}
             place={[namespace, hasSeveralClusters(scope) ? cluster : null]}
             health={null}
@@ -181,13 +181,13 @@ function Part({
 }
 
 function Row({
-  id,
+  nameId,
   name,
   place,
   health,
   delivered,
 }: {
-  readonly id: string
+  readonly nameId: string
   readonly name: string
   readonly place: readonly (string | null)[]
   readonly health: DeliveryRow['health']
@@ -198,7 +198,7 @@ function Row({
   return (
     <tr>
       <th scope="row">
-        <PlaceLink to={{ object: id }}>{name}</PlaceLink>{' '}
+        <PlaceLink to={{ object: nameId }}>{name}</PlaceLink>{' '}
         <span className={styles['dim']}>{place.filter((one) => one !== null).join(' · ')}</span>
       </th>
       <td data-bad={isBad || undefined}>

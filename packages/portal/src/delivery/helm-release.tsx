@@ -58,12 +58,12 @@ function Revisions({
   return (
     <Section title={`${say.tools.HELM} ${say.release} ${name}`} count={release.revisions.length}>
       <ul className={styles['objects']}>
-        {release.revisions.map(({ id: other, number, status, at }) => (
+        {release.revisions.map(({ id: other, nameId, number, status, at }) => (
           <li key={other} data-drifted={status === 'failed'}>
             {other === id ? (
               <strong>{say.revision(number)}</strong>
             ) : (
-              <PlaceLink to={{ object: other }}>{say.revision(number)}</PlaceLink>
+              <PlaceLink to={{ object: nameId }}>{say.revision(number)}</PlaceLink>
             )}
             <span className={styles['sync']}>{status}</span>
             <span className={styles['dim']}>

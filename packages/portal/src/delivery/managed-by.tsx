@@ -24,7 +24,7 @@ export function ManagedBy({
         {object === null ? (
           <strong>{text}</strong>
         ) : (
-          <PlaceLink to={{ object: object.id }}>{text}</PlaceLink>
+          <PlaceLink to={{ object: object.nameId }}>{text}</PlaceLink>
         )}
         . {say.effect(effect, reversal)}
       </p>

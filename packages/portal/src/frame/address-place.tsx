@@ -56,10 +56,11 @@ export function AddressPlace({ children }: { readonly children: ReactNode }) {
     const address = (target: Target) => {
       if (target === 'overview') return { to: '/', search: scope }
       if ('object' in target) {
-        if (target.named !== undefined) {
-          return { to: namedRoute, params: namedParams(target.named), search: scope }
-        }
-        return { to: '/objects/$id', params: { id: target.object }, search: scope }
+        const { object, id } = target
+        const params = namedParams(object)
+        return params === undefined
+          ? { to: '/objects/$id', params: { id: object }, search: scope }
+          : { to: namedRoute, params, search: scope, state: { objectId: id } }
       }
       if ('compare' in target) return { to: '/compare', search: { ...scope, left: target.compare } }
       const { kind: resource, namespace } = target

@@ -1,7 +1,11 @@
 import { Outlet } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useRefused } from '../gateway/credentials.ts'
+import { useCounts } from '../gateway/counts.ts'
 import { useSession } from '../gateway/session.ts'
+import controls from '../look/controls.module.css'
+import { Notice } from '../look/notice.tsx'
+import { useScope } from '../scope.ts'
 import { Palette } from '../search/palette.tsx'
 import { words } from '../words.ts'
 import { useStartAtAll } from './address-place.tsx'
@@ -15,6 +19,7 @@ import { Rail } from './rail.tsx'
 import { useRailFold } from './rail-fold.ts'
 import { SignIn } from './sign-in.tsx'
 import { TopBar } from './top-bar.tsx'
+import { useViewTitle } from './view-title.ts'
 
 /** What every view stands in: the rail, the bar, and the view's place. Without credentials that the gateway takes: the way to sign in. */
 export function Frame() {
@@ -61,12 +66,46 @@ function Views() {
         />
         <CutClusters>
           <main id="view" tabIndex={-1} className={styles['view']}>
-            <Outlet />
+            <View />
           </main>
         </CutClusters>
       </div>
       <Palette {...isOpen('search')} openKeys={open('keys')} />
       <KeysDialog {...isOpen('keys')} />
     </div>
+  )
+}
+
+/** The view of the address; or, if that names a cluster that the gateway does not have, what to do. */
+function View() {
+  const { all } = useCounts()
+  const { scope, setScope } = useScope()
+  const unknown = scope.clusters?.filter(
+    (one) => one !== '*' && all?.some(({ name }) => name === one) === false,
+  )
+  if (all === undefined || unknown === undefined || unknown.length === 0) return <Outlet />
+  return (
+    <UnknownClusters
+      names={unknown}
+      showAll={() => setScope({ ...scope, clusters: all.length > 1 ? ['*'] : [] })}
+    />
+  )
+}
+
+function UnknownClusters({
+  names,
+  showAll,
+}: {
+  readonly names: readonly string[]
+  readonly showAll: () => void
+}) {
+  const title = words.frame.unknownClusters(names)
+  useViewTitle(title, {})
+  return (
+    <Notice title={title} isView>
+      <button type="button" className={controls['button']} onClick={showAll}>
+        {words.search.allClusters}
+      </button>
+    </Notice>
   )
 }

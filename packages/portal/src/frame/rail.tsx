@@ -5,7 +5,6 @@ import { type Kind, useKinds } from '../gateway/kinds.ts'
 import controls from '../look/controls.module.css'
 import { Icon, type IconName } from '../look/icons.tsx'
 import { Mark as ProductMark } from '../look/mark.tsx'
-import { useScope } from '../scope.ts'
 import { useProblemCounts } from '../problems/use-problems.ts'
 import { words } from '../words.ts'
 import { usePinned } from './pinned.ts'
@@ -146,16 +145,10 @@ function Pinned() {
   )
 }
 
-/** The parameters of views that filter. */
-const filterNames = ['q', 'severity', 'type', 'name', 'manager', 'path']
-
-/** Pins the view that is shown, under its name, filter and scope, or unpins it. */
+/** Pins the view that is shown, or unpins it. */
 export function usePinThisView(): { readonly isPinned: boolean; readonly toggle: () => void } {
-  const { href, search } = useLocation()
-  const { clusters, namespaces } = useScope().scope
-  const filters = filterNames.flatMap((name) => (search as Record<string, string>)[name] ?? [])
-  const places = [...(clusters?.[0] === '*' ? [] : (clusters ?? [])), ...(namespaces ?? [])]
-  const title = [useShownTitle(), ...filters, ...places].join(' · ')
+  const { href } = useLocation()
+  const title = useShownTitle()
   const [pinned, pin] = usePinned()
   return {
     isPinned: pinned.some((view) => view.href === href),

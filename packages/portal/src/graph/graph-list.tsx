@@ -35,11 +35,11 @@ export function GraphList({ picture: { nodes, edges } }: { readonly picture: Pic
           </tr>
         </thead>
         <tbody>
-          {objects.map(({ id, kind, namespace, name, health, reason }) => (
+          {objects.map(({ id, address, kind, namespace, name, health, reason }) => (
             <tr key={id}>
               <td>{kind}</td>
               <td>
-                <PlaceLink to={{ object: id }}>
+                <PlaceLink to={{ object: address }}>
                   {namespace === null ? name : `${namespace}/${name}`}
                 </PlaceLink>
               </td>

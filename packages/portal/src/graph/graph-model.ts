@@ -5,6 +5,8 @@ import type { ObjectGraphQuery } from '../gateway/documents.ts'
 export interface ObjectNode {
   readonly form: 'object'
   readonly id: string
+  /** What a link to it holds; its `id` where the object cannot be read. */
+  readonly address: string
   readonly kind: string
   readonly apiVersion: string
   readonly namespace: string | null
@@ -176,6 +178,7 @@ function nodeOf({ object, ...node }: Graph['nodes'][number]): ObjectNode {
   return {
     form: 'object',
     id,
+    address: object?.nameId ?? id,
     kind,
     apiVersion,
     namespace,

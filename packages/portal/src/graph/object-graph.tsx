@@ -174,7 +174,7 @@ function Canvas({ picture, asked, roots, selected, onSelect, onUnfold, onCentre 
   }
   const openNode = ({ data: { node } }: Node & DrawnNode): void => {
     if (node.form === 'fold') onUnfold(node.id)
-    else open({ object: node.id })
+    else open({ object: node.address })
   }
   return (
     <div ref={canvas} className={styles['canvas']}>

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import type { TableRowFragment as TableRow } from '../gateway/documents.ts'
 import { Age } from '../look/age.tsx'
 import { Health } from '../look/health.tsx'
+import { usePlace } from '../scope.ts'
 import { isUsageColumn, UsageCell, usageCellText } from '../usage/usage-column.tsx'
 import { words } from '../words.ts'
 import type { TableColumn } from './columns.ts'
@@ -14,16 +15,19 @@ const glowMs = 600
 /** The cells of a row. Those that have just changed glow once. */
 export function Cells({
   row,
+  address,
   columns,
   isPicked,
 }: {
   readonly row: TableRow
+  /** The `nameId` of its object. */
+  readonly address: string
   readonly columns: readonly TableColumn[]
   readonly isPicked: boolean
 }) {
   const changes = changesOf(row)
   const isFresh = changes !== undefined && performance.now() - changes.at < glowMs
-  return columns.map((column) => {
+  return columns.map((column, at) => {
     const glows = isFresh && changes.columns.has(column.id)
     return (
       <div
@@ -34,7 +38,7 @@ export function Cells({
         data-numeric={column.isNumeric || undefined}
         title={titleOf(row, column)}
       >
-        {column.id === 'name' ? (
+        {at === 0 ? (
           // The grid takes the click, and the keys of rows do the same.
           <input
             type="checkbox"
@@ -51,11 +55,33 @@ export function Cells({
           className={styles['content']}
           data-changed={glows || undefined}
         >
-          <CellContent row={row} column={column} />
+          {column.isLink ? (
+            <CellLink address={address}>
+              <CellContent row={row} column={column} />
+            </CellLink>
+          ) : (
+            <CellContent row={row} column={column} />
+          )}
         </span>
       </div>
     )
   })
+}
+
+/** For what a browser does with links. The grid takes a plain click, and the keys of its rows. */
+function CellLink({
+  address,
+  children,
+}: {
+  readonly address: string
+  readonly children: ReactNode
+}) {
+  const { hrefOf } = usePlace()
+  return (
+    <a href={hrefOf({ object: address })} tabIndex={-1} className={styles['link']}>
+      {children}
+    </a>
+  )
 }
 
 function CellContent({

@@ -13,12 +13,12 @@ export function ColumnPicker({ columns }: { readonly columns: Columns }) {
       <Menu.Portal className="informerql">
         <Menu.Positioner className={overlay['positioner']} align="end" sideOffset={4}>
           <Menu.Popup className={overlay['popup']}>
-            {columns.all.map(({ id, title }) => (
+            {columns.all.map(({ id, title, isLink }) => (
               <Menu.CheckboxItem
                 key={id}
                 className={overlay['item']}
                 checked={shown.has(id)}
-                disabled={id === 'name'}
+                disabled={isLink}
                 onCheckedChange={() => {
                   columns.toggle(id)
                 }}

@@ -36,9 +36,9 @@ export function useColumnWidths(
   const isMeasured = measured !== undefined && measured.list === list && measured.shown === ids
   if (list !== undefined && !isMeasured && rows.count !== undefined && rows.count > 0) {
     const widths = new Map(
-      shown.map((column) => {
+      shown.map((column, at) => {
         const before = measured?.widths.get(column.id)
-        const now = widthOf(column, rows)
+        const now = widthOf(column, at, rows)
         return [
           column.id,
           {
@@ -64,27 +64,27 @@ export function useColumnWidths(
   )
 }
 
-function widthOf(column: TableColumn, rows: RowsSnapshot): ColumnWidth {
+function widthOf(column: TableColumn, at: number, rows: RowsSnapshot): ColumnWidth {
   const sample = Array.from({ length: sampleRows }, (_, index) => rows.at(index))
   const letters = Math.max(
     ...sample.map((row) => (row === undefined ? 0 : textOfCell(row, column).length)),
   )
-  const isName = column.id === 'name'
   const need = ({ letterPx, paddingPx, headingPx }: (typeof needs)[keyof ColumnWidth]): number =>
     bounded(
       column,
       Math.max(
         column.title.length * letterPx + headingPx,
-        letters * (letterPx + (isName ? boldPx : 0)) + paddingPx,
-      ) + (isName ? boxPx : 0),
+        letters * (letterPx + (column.id === 'name' ? boldPx : 0)) + paddingPx,
+      ) + (at === 0 ? boxPx : 0),
     )
   return { usual: need(needs.usual), least: need(needs.least) }
 }
 
-function bounded({ id }: TableColumn, width: number): number {
+function bounded({ id, isLink }: TableColumn, width: number): number {
   const isNarrow = isNarrowWindow()
   if (id === 'health') return 116
   // A narrow one has two lines.
   if (id === 'name') return Math.min(Math.max(width, 140), isNarrow ? 200 : 340)
+  if (isLink) return Math.min(Math.max(width, 140), isNarrow ? 220 : 480)
   return Math.min(Math.max(width, 64), isNarrow ? 110 : 260)
 }

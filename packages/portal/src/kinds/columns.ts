@@ -24,6 +24,8 @@ export interface TableColumn {
   readonly isNumeric: boolean
   /** Whether rows of equal names differ in it. */
   readonly tellsApart?: boolean
+  /** Whether its cells are the links to the objects. It is always shown. */
+  readonly isLink: boolean
 }
 
 export type SortDirection = 'ASC' | 'DESC'
@@ -57,6 +59,8 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
   const printed = (kind.columns ?? []).filter(
     ({ name, format }) => format !== 'name' && name !== 'Age',
   )
+  const first = leadingOf(kind)
+  const leads = first.length > 0
   const own = (id: keyof typeof words.table.columns, more: Partial<TableColumn>): TableColumn => ({
     id,
     title: words.table.columns[id],
@@ -66,12 +70,13 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
     isUsual: true,
     isWide: false,
     isNumeric: false,
+    isLink: false,
     ...more,
   })
   const health = own('health', { isUsual: !isStateless(kind) })
   const isNarrow = isNarrowWindow()
-  return [
-    own('name', {}),
+  const all = [
+    own('name', { isUsual: !leads, isLink: !leads }),
     ...(isNarrow ? [health] : []),
     ...(kind.namespaced
       ? [own('namespace', { isUsual: scope.namespaces?.length !== 1, tellsApart: true })]
@@ -88,9 +93,10 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
         index,
         isInverse: column.type === 'date',
         first: form === 'STRING' || form === 'BOOLEAN' ? 'ASC' : 'DESC',
-        isUsual: column.priority === 0,
+        isUsual: column.priority === 0 || first.includes(column.name),
         isWide: column.priority > 0,
         isNumeric: /^(?:integer|number)$/u.test(column.type),
+        isLink: leads && column.name === 'Message',
       }
     }),
     ...usageColumns(kind).map((column) =>
@@ -102,8 +108,20 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
         isNumeric: true,
       }),
     ),
-    own('age', { index: 'creationTimestamp', isInverse: true, first: 'DESC' }),
+    own('age', { index: 'creationTimestamp', isInverse: true, first: 'DESC', isUsual: !leads }),
   ]
+  const placeOf = ({ id }: TableColumn): number => {
+    const at = first.indexOf(id)
+    return at < 0 ? first.length : at
+  }
+  return all.toSorted((one, other) => placeOf(one) - placeOf(other))
+}
+
+/** The columns of Events that come first: their names and ages say nothing. Other kinds lead with their names. */
+function leadingOf({ kind, columns }: Kind): readonly string[] {
+  const leading = ['Last Seen', 'Type', 'Message', 'Reason', 'Object', 'Count']
+  const isEvent = kind === 'Event' && columns?.some(({ name }) => name === 'Message') === true
+  return isEvent ? leading : []
 }
 
 /** Whether there is room for two columns or three: the names and their health come first then. As in grid.module.css. */
@@ -206,7 +224,7 @@ export function useColumns(
     const all = columnsOf(kind, scope)
     const chosen = new Set(namesIn(cols ?? choice.cols ?? ''))
     const shown = all.filter(
-      ({ id, isUsual }) => id === 'name' || (isUsual ? !chosen.has(`-${id}`) : chosen.has(id)),
+      ({ id, isUsual, isLink }) => isLink || (isUsual ? !chosen.has(`-${id}`) : chosen.has(id)),
     )
     return {
       all,

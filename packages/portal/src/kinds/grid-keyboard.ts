@@ -2,6 +2,7 @@ import { type KeyboardEvent, type MouseEvent, type RefObject, useState } from 'r
 import { type KeyBinding, runKey, useKeys } from '../frame/keys.ts'
 import { useKept } from '../kept-view.ts'
 import { words } from '../words.ts'
+import type { TableRowFragment as TableRow } from '../gateway/documents.ts'
 import type { RowsSnapshot } from './live-rows.ts'
 
 /** The height of a row, in pixels: `--row` in tokens.css. */
@@ -13,12 +14,15 @@ export interface Selection {
   readonly pick: (ids: ReadonlySet<string>) => void
   /** Selects all rows, also those that are not here. */
   readonly pickAll: () => void
-  /** The object in the inspector. */
-  readonly open: string | undefined
-  /** Shows an object in the inspector; none without `id`. */
-  readonly inspect: (id: string | undefined) => void
+  /** The `nameId` of the object of a row. */
+  readonly addressOf: (row: TableRow) => string
+  /** Whether an object is in the inspector. */
+  readonly isInspecting: boolean
+  readonly isOpen: (row: TableRow) => boolean
+  /** Shows an object in the inspector; none without `row`. */
+  readonly inspect: (row: TableRow | undefined) => void
   /** Leaves the table for the page of an object. */
-  readonly visit: (id: string) => void
+  readonly visit: (row: TableRow) => void
 }
 
 interface KeyboardPlace {
@@ -30,7 +34,7 @@ interface KeyboardPlace {
 export function useKeyboard(
   rows: RowsSnapshot,
   count: number,
-  { picked, pick, pickAll, open, inspect, visit }: Selection,
+  { picked, pick, pickAll, isInspecting, isOpen, inspect, visit }: Selection,
   grid: RefObject<HTMLElement | null>,
   show: (index: number) => void,
 ): {
@@ -59,7 +63,7 @@ export function useKeyboard(
     show(next)
     if (row === undefined) return
     if (extend) pick(new Set([...picked, ...between(rows, Math.max(cursor, 0), next)]))
-    else if (open !== undefined) inspect(row.id)
+    else if (isInspecting) inspect(row)
   }
   const toggle = (id: string): void => {
     const next = new Set(picked)
@@ -75,9 +79,9 @@ export function useKeyboard(
     const height = grid.current?.clientHeight ?? 0
     return cursor + sign * Math.max(1, Math.floor(height / rowHeight) - 2)
   }
-  const withRow = (does: (id: string) => void) => (): void => {
+  const withRow = (does: (row: TableRow) => void) => (): void => {
     const row = cursor < 0 ? undefined : rows.at(cursor)
-    if (row !== undefined) does(row.id)
+    if (row !== undefined) does(row)
   }
   const say = words.table.keys
   /** Those that have letters work in the whole page. */
@@ -92,9 +96,14 @@ export function useKeyboard(
     own(
       'Space',
       say.inspect,
-      withRow((id) => inspect(open === id ? undefined : id)),
+      withRow((row) => inspect(isOpen(row) ? undefined : row)),
     ),
-    own('shift+Space', say.toggle, withRow(toggle), ['mod+Space']),
+    own(
+      'shift+Space',
+      say.toggle,
+      withRow(({ id }) => toggle(id)),
+      ['mod+Space'],
+    ),
     own('shift+ArrowDown', say.extendDown, () => moveTo(cursor + 1, true), ['J']),
     own('shift+ArrowUp', say.extendUp, () => moveTo(cursor - 1, true), ['K']),
     own('shift+PageDown', say.extendPageDown, () => moveTo(leap(1), true)),
@@ -103,7 +112,7 @@ export function useKeyboard(
     own('shift+End', say.extendLast, () => moveTo(count - 1, true)),
     own('mod+a', say.all, pickAll),
     own('Escape', say.leave, () => {
-      if (open !== undefined) inspect(undefined)
+      if (isInspecting) inspect(undefined)
       else if (picked.size > 0) pick(new Set())
     }),
   ]
@@ -119,19 +128,25 @@ export function useKeyboard(
       const index = indexOfRow(event)
       const row = index === undefined ? undefined : rows.at(index)
       if (index === undefined || row === undefined) return
-      go({ id: row.id, index })
       const isBox = event.target instanceof HTMLInputElement
+      const isLink = event.target instanceof Element && event.target.closest('a') !== null
       // The keys go on with the rows.
-      if (isBox && event.currentTarget instanceof HTMLElement) event.currentTarget.focus()
+      if ((isBox || isLink) && event.currentTarget instanceof HTMLElement) {
+        event.currentTarget.focus()
+      }
+      // The browser opens it in another tab.
+      if (isLink && (event.ctrlKey || event.metaKey)) return
+      if (isLink) event.preventDefault()
+      go({ id: row.id, index })
       if (event.shiftKey) pick(new Set([...picked, ...between(rows, Math.max(cursor, 0), index)]))
       else if (isBox || event.ctrlKey || event.metaKey) toggle(row.id)
-      else inspect(row.id)
+      else inspect(row)
     },
     doubleClicked(event) {
       if (event.target instanceof HTMLInputElement) return
       const index = indexOfRow(event)
       const row = index === undefined ? undefined : rows.at(index)
-      if (row !== undefined) visit(row.id)
+      if (row !== undefined) visit(row)
     },
   }
 }

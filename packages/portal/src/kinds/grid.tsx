@@ -163,7 +163,8 @@ export function Grid({
                   start={start}
                   columns={columns}
                   isCursor={index === cursor}
-                  isOpen={row.id === selection.open}
+                  address={selection.addressOf(row)}
+                  isOpen={selection.isOpen(row)}
                   isPicked={selection.picked.has(row.id)}
                   isGone={rows.isGone(row.id)}
                 />
@@ -195,6 +196,7 @@ export function Grid({
 interface RowProps {
   readonly id: string
   readonly row: TableRow
+  readonly address: string
   readonly index: number
   readonly start: number
   readonly columns: readonly TableColumn[]
@@ -207,6 +209,7 @@ interface RowProps {
 const Row = memo(function Row({
   id,
   row,
+  address,
   index,
   start,
   columns,
@@ -229,7 +232,7 @@ const Row = memo(function Row({
       data-gone={isGone || undefined}
       style={{ transform: `translateY(${start}px)` }}
     >
-      <Cells row={row} columns={columns} isPicked={isPicked} />
+      <Cells row={row} address={address} columns={columns} isPicked={isPicked} />
     </div>
   )
 })

@@ -40,14 +40,14 @@ export const HeaderRow = memo(function HeaderRow({
   return (
     <div role="rowgroup" className={styles['head']}>
       <div role="row" aria-rowindex={1} className={styles['headRow']}>
-        {columns.map((column) => (
+        {columns.map((column, at) => (
           <Header
             key={column.id}
             column={column}
             width={widths.get(column.id)?.usual ?? 0}
             actions={actions}
           >
-            {column.id === 'name' ? (
+            {at === 0 ? (
               <input
                 type="checkbox"
                 className={styles['box']}
@@ -126,7 +126,7 @@ function Header({
 }
 
 function ColumnMenu({
-  column: { id, title, index, isInverse },
+  column: { id, title, index, isInverse, isLink },
   width,
   actions,
 }: {
@@ -184,7 +184,7 @@ function ColumnMenu({
                 {by > 0 ? said.wider : said.narrower}
               </Menu.Item>
             ))}
-            {id === 'name' ? null : (
+            {isLink ? null : (
               <Menu.Item
                 className={overlay['item']}
                 onClick={() => {

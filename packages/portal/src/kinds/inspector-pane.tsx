@@ -15,11 +15,15 @@ const closed: TableView = { open: undefined, tab: undefined, logs: undefined, hi
 
 /** The inspector at the right of a table. Its edge is dragged, or moved by arrow keys. */
 export function InspectorPane({
+  object,
   id,
   view: { tab, logs, history },
   change,
 }: {
-  readonly id: string
+  /** Its `nameId`, or its `id`. */
+  readonly object: string
+  /** Its `id`, where it is known. */
+  readonly id: string | undefined
   readonly view: TableView
   readonly change: (changed: TableView, isStep: boolean) => void
 }) {
@@ -67,6 +71,7 @@ export function InspectorPane({
       <div className={styles['inspector']} style={{ '--width': `${percent}%` } as CSSProperties}>
         <Suspense fallback={null}>
           <Inspector
+            object={object}
             id={id}
             tab={tab}
             logs={logs}

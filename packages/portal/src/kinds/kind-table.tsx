@@ -2,12 +2,12 @@ import { type ReactNode, useDeferredValue, useMemo, useRef, useState } from 'rea
 import { BulkChip } from '../bulk/bulk-bar.tsx'
 import { useKeys } from '../frame/keys.ts'
 import { TableMenu } from '../export/table-menu.tsx'
-import { TableNamespacesDocument } from '../gateway/documents.ts'
+import { TableNamespacesDocument, type TableRowFragment as TableRow } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
 import type { Kind } from '../gateway/kinds.ts'
 import { rightsMs } from '../gateway/viewer.ts'
 import controls from '../look/controls.module.css'
-import { clustersOf, hasSeveralClusters, type Scope } from '../scope.ts'
+import { clustersOf, hasSeveralClusters, nameIdOf, type Scope, type Target } from '../scope.ts'
 import { words } from '../words.ts'
 import { ColumnPicker } from './column-picker.tsx'
 import { sortOf, sortText, useColumns, usualSort } from './columns.ts'
@@ -41,7 +41,7 @@ export function KindTable({
   /** Changes the view; `isStep`: the user can go back to the one before. */
   readonly change: (changed: TableView, isStep: boolean) => void
   /** Leaves for the page of an object. */
-  readonly visit: (id: string) => void
+  readonly visit: (target: Target) => void
   /** What stands beside the table's own tools. */
   readonly tools?: ReactNode
 }) {
@@ -56,7 +56,13 @@ export function KindTable({
   const { live, rows, isChanging } = useLiveRows(list.shown, kind.state !== 'UNCACHED')
   const widths = useColumnWidths(columns, isChanging ? undefined : live, rows)
   const allowed = useAllowedNamespaces(kind, scope)
-  const pickedIds = usePickedIds(view, change)
+  const addressOf = (row: TableRow): string =>
+    nameIdOf({ ...row, cluster: row.clusterName, apiVersion: kind.apiVersion, kind: kind.kind })
+  const pickedIds = usePickedIds(view, change, (id) => {
+    const row = rows.at(rows.indexOf(id))
+    return row && addressOf(row)
+  })
+  const [opened, setOpened] = useState<{ readonly address: string; readonly id: string }>()
   const picked = usePicked(pickedIds, list.shown, kind.state !== 'UNCACHED')
 
   useKeys([{ keys: 'f', does: words.table.focusFilter, run: () => field.current?.focus() }])
@@ -182,17 +188,26 @@ export function KindTable({
                 picked: picked.ids,
                 pick: picked.pick,
                 pickAll: picked.pickAll,
-                open: view.open,
-                inspect(id) {
-                  change({ open: id }, false)
+                addressOf,
+                isInspecting: view.open !== undefined,
+                isOpen: (row) => view.open === addressOf(row) || view.open === row.id,
+                inspect(row) {
+                  const next = row && { address: addressOf(row), id: row.id }
+                  setOpened(next)
+                  change({ open: next?.address }, false)
                 },
-                visit,
+                visit: (row) => visit({ object: addressOf(row), id: row.id }),
               }}
             />
           )}
         </div>
         {view.open === undefined ? null : (
-          <InspectorPane id={view.open} view={view} change={change} />
+          <InspectorPane
+            object={view.open}
+            id={opened?.address === view.open ? opened.id : undefined}
+            view={view}
+            change={change}
+          />
         )}
       </div>
       <SelectionBar kind={kind} picked={picked} count={rows.count} />

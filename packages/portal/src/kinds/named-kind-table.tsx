@@ -37,7 +37,7 @@ export function NamedKindTable({
       view={view}
       change={change}
       tools={tools}
-      visit={(object) => open({ object })}
+      visit={open}
     />
   )
 }

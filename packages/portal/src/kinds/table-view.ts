@@ -6,9 +6,9 @@ export interface TableView {
   readonly sort?: string | undefined
   /** The columns besides the usual ones; with `-`, usual ones that are hidden. */
   readonly cols?: string | undefined
-  /** The `id`s of the objects that are picked, joined by commas. */
+  /** The `nameId`s of the objects that are picked, or their `id`s, joined by commas. */
   readonly picked?: string | undefined
-  /** The `id` of the object in the inspector. */
+  /** The `nameId` of the object in the inspector, or its `id`. */
   readonly open?: string | undefined
   /** The tab of the inspector. */
   readonly tab?: string | undefined

@@ -3,7 +3,7 @@ import { type ReactNode, useMemo, useRef, useState } from 'react'
 import { Gateway } from '../gateway/gateway.ts'
 import { GatewayProvider } from '../gateway/gateway-provider.tsx'
 import { pageNonce } from '../look/page-nonce.ts'
-import { type Place, PlaceContext, type Scope, type Target } from '../scope.ts'
+import { objectPath, type Place, PlaceContext, type Scope, type Target } from '../scope.ts'
 
 /** Which gateway the components ask, where they look, and where their links lead. */
 export interface PortalProviderProps {
@@ -75,7 +75,7 @@ export function PortalProvider(props: PortalProviderProps) {
 /** The address of a target in the gateway's own portal. */
 function addressOf(target: Target): string {
   if (target === 'overview') return '/'
-  if ('object' in target) return `/objects/${encodeURIComponent(target.object)}`
+  if ('object' in target) return objectPath(target.object)
   if ('compare' in target) return `/compare?${new URLSearchParams({ left: target.compare })}`
   const { kind, namespace } = target
   const search = namespace === undefined ? '' : `?${new URLSearchParams({ ns: namespace })}`

@@ -146,11 +146,11 @@ function Quotas({ at }: { readonly at: At }) {
   return (
     <Part title={say.title} count={rows.length} {...{ status, error, none: say.none }}>
       <ul className={styles['containers']}>
-        {rows.map(({ id, name, json }) => {
+        {rows.map(({ id, nameId, name, json }) => {
           const used = new Map(membersAt(json, 'used'))
           return (
             <li key={id} className={styles['container']}>
-              <PlaceLink to={{ object: id }}>{name}</PlaceLink>
+              <PlaceLink to={{ object: nameId }}>{name}</PlaceLink>
               <dl className={styles['facts']}>
                 {membersAt(json, 'hard').map(([resource, hard]) => (
                   <div key={resource} className={styles['fact']}>

@@ -32,7 +32,7 @@ export function ObjectHeader({
   readonly live: LiveObject
   readonly onClose?: () => void
 }) {
-  const { id, kind, name, health, creationTimestamp } = object
+  const { id, nameId, kind, name, health, creationTimestamp } = object
   const sentence = sentenceOf(object)
   // Beside a list, the list is what the page is about.
   const Heading = onClose === undefined ? 'h1' : 'h2'
@@ -52,7 +52,7 @@ export function ObjectHeader({
         {onClose === undefined ? null : (
           <>
             <PlaceLink
-              to={{ object: id }}
+              to={{ object: nameId, id }}
               className={controls['icon']}
               title={words.object.open}
               aria-label={words.object.open}
@@ -80,7 +80,7 @@ export function ObjectHeader({
         <span className={styles['age']}>
           {words.object.age} <Age since={creationTimestamp} />
         </span>
-        <PlaceLink to={{ compare: id }}>{words.object.compare}</PlaceLink>
+        <PlaceLink to={{ compare: nameId }}>{words.object.compare}</PlaceLink>
         <ViewMenu document={FollowObjectDocument} variables={{ id: object.id }} />
       </div>
       <ManagedBy managers={object.managedBy} />
@@ -134,7 +134,7 @@ function Path({ object }: { readonly object: SeenObject }) {
         )}
         {(ownerChain ?? []).toReversed().map((owner) => (
           <li key={owner.id}>
-            <PlaceLink to={{ object: owner.id }} title={`${owner.kind} ${owner.name}`}>
+            <PlaceLink to={{ object: owner.nameId }} title={`${owner.kind} ${owner.name}`}>
               <span className={styles['ownerKind']}>{owner.kind}</span> {owner.name}
             </PlaceLink>
           </li>
@@ -152,14 +152,13 @@ function Copy({ object }: { readonly object: SeenObject }) {
     const timer = setTimeout(() => setCopied(false), 1500)
     return () => clearTimeout(timer)
   }, [isCopied])
-  const { name, namespace, apiVersion, kind, id } = object
-  const named = { ...object, cluster: object.clusterName }
+  const { name, namespace, apiVersion, kind, nameId } = object
   const group = groupOf(apiVersion)
   const typeName = `${kind.toLowerCase()}${group === '' ? '' : `.${group}`}`
   const texts = [
     [words.object.copyName, name],
     [words.object.copyCommand, kubectlOfObject(typeName, { namespace, name })],
-    [words.object.copyAddress, new URL(hrefOf({ object: id, named }), location.href).href],
+    [words.object.copyAddress, new URL(hrefOf({ object: nameId }), location.href).href],
   ] as const
   return (
     <Menu.Root>
@@ -229,7 +228,7 @@ function Successor({ object }: { readonly object: SeenObject }) {
     <>
       {' '}
       {words.object.recreated}{' '}
-      <PlaceLink to={{ object: next.id }}>{words.object.openNew}</PlaceLink>
+      <PlaceLink to={{ object: next.nameId, id: next.id }}>{words.object.openNew}</PlaceLink>
     </>
   )
 }

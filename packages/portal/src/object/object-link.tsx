@@ -5,7 +5,7 @@ import styles from './related.module.css'
 
 /** An object in a list: its health, its name, why it is not healthy, and its namespace if it is another one. */
 export function ObjectLink({
-  object: { id, name, namespace, health },
+  object: { nameId, name, namespace, health },
   beside,
 }: {
   readonly object: Neighbour
@@ -16,7 +16,7 @@ export function ObjectLink({
   return (
     <span className={styles['object']} data-status={health?.status}>
       <Health status={health?.status} bare />
-      <PlaceLink to={{ object: id }} title={name}>
+      <PlaceLink to={{ object: nameId }} title={name}>
         {namespace === null || namespace === beside ? null : (
           <span className={styles['dim']}>{namespace}/</span>
         )}

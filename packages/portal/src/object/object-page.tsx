@@ -1,12 +1,10 @@
-import { useLiveCollection } from '@informerql/client/react'
 import { useLocation, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useRef, useState } from 'react'
 import { usePageCluster } from '../frame/page-cluster.ts'
-import { FollowNameDocument } from '../gateway/documents.ts'
-import { errorsOf, useGateway } from '../gateway/gateway.ts'
 import type { ObjectSearch } from '../router.tsx'
-import { type NamedObject, namedIn, namedParams, namedRoute } from '../scope.ts'
+import { namedIn, namedParams, namedRoute, nameIdOf } from '../scope.ts'
 import type { SeenObject } from './live-object.ts'
+import { useObjectId } from './object-id.ts'
 import { type ObjectTab, tabNamed } from './object-tabs.ts'
 import { Absent, ObjectView } from './object-view.tsx'
 
@@ -19,31 +17,23 @@ export function ObjectPage() {
   const { tab, logs, history } = useSearch({ strict: false }) as ObjectSearch
   const { objectId } = useLocation().state as { readonly objectId?: string }
   const navigate = useNavigate()
-  const [known, setKnown] = useState<{ readonly address: string; readonly id: string }>()
+  const [seen, setSeen] = useState<{ readonly nameId: string; readonly id: string }>()
   const named = namedIn(params)
-  const address = named && addressOf(named)
-  const id = named === undefined ? params.id : known?.address === address ? known?.id : undefined
-  const { cluster, apiVersion = '', kind = '', namespace = null, name = '' } = named ?? {}
-  const found = useLiveCollection({
-    client: useGateway().socket,
-    query: FollowNameDocument,
-    variables: { cluster, apiVersion, kind, namespace, name },
-    enabled: id === undefined,
-  })
-  const foundId = found.rows[0]?.id
-  useEffect(() => {
-    // Once: when the object is made anew while it is shown, its page offers the new one.
-    if (address !== undefined && foundId !== undefined) setKnown({ address, id: foundId })
-  }, [address, foundId])
+  const address = named === undefined ? (params.id ?? '') : nameIdOf(named)
+  const entered = useRef({ address, objectId })
+  if (entered.current.address !== address) entered.current = { address, objectId }
+  // A link of the page to what has the same name: to the new object, from the deleted one.
+  const isLed = entered.current.objectId !== objectId
+  const known = isLed ? objectId : seen?.nameId === address ? seen.id : undefined
+  const { id, live } = useObjectId(address, known)
   const isById = named === undefined
-  const seen = useCallback(
+  const onSeen = useCallback(
     (object: SeenObject): void => {
       if (!isById) return
-      const next = { ...object, cluster: object.clusterName }
-      setKnown({ address: addressOf(next), id: object.id })
+      setSeen(object)
       void navigate({
         to: namedRoute,
-        params: namedParams(next),
+        params: namedParams(object.nameId),
         search: (search: object) => search,
         // What was of a deleted object is known by its id.
         state: { objectId: object.id },
@@ -52,7 +42,7 @@ export function ObjectPage() {
     },
     [isById, navigate],
   )
-  usePageCluster(cluster)
+  usePageCluster(named?.cluster)
   const change = (changed: Pick<ObjectSearch, 'tab' | 'logs' | 'history'>): void => {
     void navigate({
       to: '.',
@@ -65,11 +55,6 @@ export function ObjectPage() {
     change({ tab: next === 'summary' ? undefined : next })
   }
   if (id === undefined) {
-    const { status, error } = found
-    const state = status === 'live' ? 'missing' : status === 'failed' ? 'refused' : 'loading'
-    // An object that was found a moment ago is known with the next rendering.
-    const isFound = foundId !== undefined
-    const live = { state: isFound ? 'loading' : state, errors: errorsOf(error) } as const
     return (
       <Absent {...(objectId === undefined ? {} : { id: objectId })} live={live} isPage isNamed />
     )
@@ -82,13 +67,8 @@ export function ObjectPage() {
       onTab={show}
       logs={{ view: logs, onView: (view) => change({ logs: view }) }}
       history={{ view: history, onView: (view) => change({ history: view }) }}
-      onSeen={seen}
+      onSeen={onSeen}
       isPage
     />
   )
-}
-
-/** A text for each address. */
-function addressOf(named: NamedObject): string {
-  return JSON.stringify(namedParams(named))
 }

@@ -75,7 +75,7 @@ export function ObjectView({
   if (object === undefined) return <Absent id={id} live={live} isPage={isPage} />
   return (
     <article className={styles['view']}>
-      {isPage ? <ViewTitle title={`${object.kind} ${object.name}`} /> : null}
+      {isPage ? <ViewTitle object={object} /> : null}
       <ObjectHeader object={object} live={live} {...(onClose === undefined ? {} : { onClose })} />
       <Tabs.Root
         className={styles['tabs']}
@@ -103,8 +103,15 @@ export function ObjectView({
   )
 }
 
-function ViewTitle({ title }: { readonly title: string }) {
-  useViewTitle(title)
+function ViewTitle({
+  object: { kind, name, clusterName, namespace },
+}: {
+  readonly object: SeenObject
+}) {
+  useViewTitle(`${kind} ${name}`, {
+    clusters: [clusterName],
+    namespaces: namespace === null ? [] : [namespace],
+  })
   return null
 }
 

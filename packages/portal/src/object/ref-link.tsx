@@ -1,4 +1,4 @@
-import { ObjectIdByRefDocument } from '../gateway/documents.ts'
+import { NameIdByRefDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
 import { PlaceLink } from '../look/place-link.tsx'
 import type { FactRef } from './facts.ts'
@@ -11,8 +11,8 @@ export function RefLink({
   readonly cluster: string
   readonly reference: FactRef
 }) {
-  const { data } = useAnswer(ObjectIdByRefDocument, { cluster, ...reference })
-  const id = data?.objectByRef?.id
-  if (id === undefined) return <>{reference.name}</>
-  return <PlaceLink to={{ object: id }}>{reference.name}</PlaceLink>
+  const { data } = useAnswer(NameIdByRefDocument, { cluster, ...reference })
+  const nameId = data?.objectByRef?.nameId
+  if (nameId === undefined) return <>{reference.name}</>
+  return <PlaceLink to={{ object: nameId }}>{reference.name}</PlaceLink>
 }

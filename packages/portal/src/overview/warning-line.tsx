@@ -22,7 +22,7 @@ export function WarningLine({
         {message === null ? null : <code className={styles['reason']}>{reason}</code>}
         {involved === null ? null : (
           <PlaceLink
-            to={{ object: involved.id }}
+            to={{ object: involved.nameId }}
             className={styles['about']}
             title={`${involved.kind} ${involved.namespace ?? ''}/${involved.name}`}
           >

@@ -26,7 +26,7 @@ export function ProblemLine({
 }) {
   const { cluster, kind, severity, reason, message, since, object, objects, lastEvent } = problem
   const { count, ready, wanted, change } = problem
-  const { id, namespace, name } = object
+  const { id, nameId, namespace, name } = object
   const members = objects ?? []
   const [first] = members
   return (
@@ -38,7 +38,7 @@ export function ProblemLine({
       <div className={styles['content']}>
         <div className={styles['line']}>
           <PlaceLink
-            to={{ object: id }}
+            to={{ object: nameId, id }}
             className={styles['name']}
             title={`${namespace === null ? '' : `${namespace}/`}${name}`}
           >
@@ -58,7 +58,7 @@ export function ProblemLine({
           )}
           {first === undefined || (count === 1 && first.id === id) ? null : (
             <PlaceLink
-              to={{ object: first.id }}
+              to={{ object: first.nameId }}
               className={styles['member']}
               title={[
                 ...members.map((member) => member.name),

@@ -3,7 +3,7 @@ import { FindObjectsDocument } from '../gateway/documents.ts'
 import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
 import { useCounts } from '../gateway/counts.ts'
 import type { Kind } from '../gateway/kinds.ts'
-import { useScope } from '../scope.ts'
+import { objectPath, useScope } from '../scope.ts'
 import { gapSentences } from '../look/gaps.ts'
 import { words } from '../words.ts'
 import type { Entry } from './entries.ts'
@@ -112,17 +112,19 @@ export function useFoundObjects(
     )
     .slice(0, most)
   return {
-    entries: shown.map(({ object: { id, kind, namespace, name, object }, matched, value }) => ({
-      key: `object ${id}`,
-      icon: 'object' as const,
-      title: name,
-      detail: detailOf(namespace, hasSeveral ? object?.clusterName : undefined),
-      tag: kind,
-      because: matched === 'name' ? undefined : `${matched}: ${value}`,
-      status: object?.health?.status,
-      id,
-      href: `/objects/${encodeURIComponent(id)}`,
-    })),
+    entries: shown.map(
+      ({ object: { id, nameId, kind, namespace, name, object }, matched, value }) => ({
+        key: `object ${nameId}`,
+        icon: 'object' as const,
+        title: name,
+        detail: detailOf(namespace, hasSeveral ? object?.clusterName : undefined),
+        tag: kind,
+        because: matched === 'name' ? undefined : `${matched}: ${value}`,
+        status: object?.health?.status,
+        id,
+        href: objectPath(nameId),
+      }),
+    ),
     more: isLate ? 0 : Math.max(0, (search?.totalCount ?? 0) - shown.length),
     notLookedAt: search?.notLookedAt ?? [],
     // Of several clusters, one that is missing is no error of the others.

@@ -26,7 +26,7 @@ export function ChangeLine({
   readonly compare?: (() => void) | undefined
 }) {
   const { type, time, after, cluster, manager, repeats, object } = change
-  const { id, kind, namespace, name } = object
+  const { id, nameId, kind, namespace, name } = object
   return (
     <li className={styles['change']} data-type={type}>
       <span className={styles['when']}>
@@ -36,7 +36,7 @@ export function ChangeLine({
         <p className={styles['line']}>
           <span className={styles['type']}>{said.types[type]}</span>
           {isOfOne ? null : (
-            <PlaceLink to={{ object: id }} className={styles['name']}>
+            <PlaceLink to={{ object: nameId, id }} className={styles['name']}>
               <span className={styles['dim']}>{kind} </span>
               {namespace === null ? null : <span className={styles['dim']}>{namespace}/</span>}
               {name}
