@@ -102,7 +102,7 @@ describeInBrowser('By the keyboard alone', (browser) => {
       await page.keyboard.press('ArrowUp')
       await chosen.filter({ hasText: 'Delete…' }).waitFor()
       await page.keyboard.press('Enter')
-      await page.getByRole('dialog').getByText('The object is removed.').waitFor()
+      await page.getByRole('dialog', { name: /^Delete: / }).waitFor()
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'detached' })
       await expect.poll(() => focused(page)).toMatch(/^Actions/)
