@@ -53,7 +53,7 @@ describeInBrowser('The portal of a gateway whose cluster another one holds', (br
     const path = page.getByRole('navigation', { name: 'Where the object belongs' })
     await expect.poll(() => path.textContent()).toContain(cluster)
     await page.keyboard.press('Enter')
-    await page.waitForURL('**/objects/*')
+    await page.waitForURL('**/objects/**')
     await page.getByRole('heading', { level: 1, name: 'of-the-day' }).waitFor()
     const pod = new URL(page.url()).pathname
     await page.goto(`${pod}?tab=history`)
