@@ -5,13 +5,19 @@ import type { ClientRequest } from 'node:http'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Fields } from '../gateway/test-cluster.ts'
 import { describeNamespacedAccount } from '../gateway/namespaced-account.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
-import { needsPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { listsOf } from '../support/request-proxy.ts'
-import { ascending, changesOf, namesOf, podsIn, RestartedGateway } from './restarted-gateway.ts'
+import {
+  archiveUrls,
+  ascending,
+  changesOf,
+  namesOf,
+  podsIn,
+  RestartedGateway,
+} from './restarted-gateway.ts'
 
 const uid = randomUUID()
 const populate = (storage: Storage): void => {
@@ -26,16 +32,10 @@ const cachedIn = (...namespaces: readonly string[]) => ({ cache: { namespaces } 
 describe.each(['file', 'postgres'])(
   'a gateway with an archive (%s) that starts again, and caches some namespaces only',
   (form) => {
-    const isFile = form === 'file'
-    let postgres: PostgresServer | undefined
+    const nextUrl = archiveUrls(form)
     let world: RestartedGateway
-    beforeAll(async () => {
-      if (!isFile && !needsPostgres.skip) postgres = await startPostgres()
-    })
-    afterAll(() => postgres?.[Symbol.asyncDispose]())
     beforeEach(async ({ skip }) => {
-      if (!isFile) skip(needsPostgres.skip)
-      const url = await postgres?.database()
+      const url = await nextUrl(skip)
       const archive = url === undefined ? {} : { archive: { url, kinds: ['pods'] } }
       world = await RestartedGateway.start(
         { ...cachedIn('default', 'shop'), ...archive },

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { SimulatorOptions, Storage } from 'informerql/simulator'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { created, sent } from '../gateway/created.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
-import { needsPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { listsOf } from '../support/request-proxy.ts'
 import { type HeldBehind, resume, type Resumed } from '../gateway/resumed-subscription.ts'
 import {
+  archiveUrls,
   asked,
   changesOf,
   namesOf,
@@ -33,16 +33,10 @@ const clusterOf = (uid: string, pods: readonly string[], writes = 0): SimulatorO
 
 describe.each(['file', 'postgres'])('a gateway with an archive (%s) that starts again', (form) => {
   const uid = randomUUID()
-  const isFile = form === 'file'
-  let postgres: PostgresServer | undefined
+  const nextUrl = archiveUrls(form)
   let world: RestartedGateway
-  beforeAll(async () => {
-    if (!isFile && !needsPostgres.skip) postgres = await startPostgres()
-  })
-  afterAll(() => postgres?.[Symbol.asyncDispose]())
   beforeEach(async ({ skip }) => {
-    if (!isFile) skip(needsPostgres.skip)
-    const url = await postgres?.database()
+    const url = await nextUrl(skip)
     const options = url === undefined ? {} : { archive: { url, kinds: ['pods', 'configMaps'] } }
     world = await RestartedGateway.start(options, clusterOf(uid, []))
   })

@@ -3,10 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { GatewayOptions } from 'informerql'
 import { startSimulator, type Simulator, type SimulatorOptions } from 'informerql/simulator'
+import { afterAll, beforeAll } from 'vitest'
 import { created, sent } from '../gateway/created.ts'
 import { type HeldBehind, resume, type Resumed } from '../gateway/resumed-subscription.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { needsPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { type RequestProxy, startRequestProxy } from '../support/request-proxy.ts'
 
 type Options = Omit<Partial<GatewayOptions>, 'archive'> & {
@@ -29,6 +31,25 @@ export const ascending = (one: string, other: string): number => (one < other ? 
 export const asked = {
   field: 'pods(labelSelector: "tier=x", coalesceMs: 0',
   selection: 'metadata { name uid labels }',
+}
+
+/**
+ * Where the gateways of a `describe` keep their archives: `file` or `postgres`, which runs while it does. The function gives a
+ * database of its own to a test, `undefined` for a file, and skips where there is no Postgres.
+ */
+export const archiveUrls = (
+  form: string,
+): ((skip: (is: boolean) => void) => Promise<string | undefined>) => {
+  const isFile = form === 'file'
+  let postgres: PostgresServer | undefined
+  beforeAll(async () => {
+    if (!isFile && !needsPostgres.skip) postgres = await startPostgres()
+  })
+  afterAll(() => postgres?.[Symbol.asyncDispose]())
+  return async (skip) => {
+    if (!isFile) skip(needsPostgres.skip)
+    return await postgres?.database()
+  }
 }
 
 /** A gateway with an archive in a file, which can be started again; its requests to a simulated API server are noted. */

@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core'
+import { expect } from 'vitest'
 import type { ServedPortal } from './portal-page.ts'
 
 export const podsOf = { group: '', version: 'v1', resource: 'pods' }
@@ -19,6 +20,28 @@ export const namesIn = (page: Page): Promise<string[]> =>
 export async function headings(page: Page): Promise<string[]> {
   const texts = await page.getByRole('columnheader').allTextContents()
   return texts.map((text) => text.replaceAll(/[↑↓]/g, ''))
+}
+
+/** Once the use of pods is shown: by how many pixels the columns of the table are too wide, and which have cells that are cut. */
+export async function roomIn(page: Page) {
+  const grid = page.getByRole('grid')
+  const cpu = page.locator('[role=gridcell][data-column=usageCpu]').first()
+  await expect.poll(() => cpu.innerText()).toMatch(/^[\d.]+m?\/[\d.]+m?$/)
+  return {
+    over: () => grid.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth),
+    /** Each once, by its name. */
+    cut: () =>
+      grid.evaluate((element) => [
+        ...new Set(
+          [...element.querySelectorAll('[role=gridcell] > span')]
+            .filter(
+              ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+                scrollWidth > clientWidth || scrollHeight > clientHeight,
+            )
+            .map((span) => span.parentElement?.dataset['column']),
+        ),
+      ]),
+  }
 }
 
 /** How many objects the table says that it has. */

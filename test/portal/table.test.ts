@@ -2,7 +2,16 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { definitionOf, definitionsPath, versionOf } from '../gateway/definitions.ts'
 import { describeInBrowser } from '../support/browser.ts'
 import { openPage, openPortal, type ServedPortal, servePortal } from './portal-page.ts'
-import { changePod, countOf, headings, makePod, namesIn, podsOf, rowOf } from './table-page.ts'
+import {
+  changePod,
+  countOf,
+  headings,
+  makePod,
+  namesIn,
+  podsOf,
+  roomIn,
+  rowOf,
+} from './table-page.ts'
 
 describeInBrowser('A table of the portal', (browser) => {
   let portal: ServedPortal
@@ -260,16 +269,7 @@ describeInBrowser('A table of the portal', (browser) => {
     })
     const { page } = opened
     const grid = page.getByRole('grid')
-    const cpu = page.locator('[role=gridcell][data-column=usageCpu]').first()
-    await expect.poll(() => cpu.innerText()).toMatch(/^[\d.]+m?\/[\d.]+m?$/)
-    const over = () => grid.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
-    /** What is cut in cells: the names of columns. */
-    const cut = () =>
-      grid.evaluate((element) =>
-        [...element.querySelectorAll('[role=gridcell] > span')]
-          .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
-          .map((span) => span.parentElement?.dataset['column']),
-      )
+    const { over, cut } = await roomIn(page)
     expect(await over()).toBeLessThanOrEqual(0)
     expect(await cut()).toEqual([])
     const age = page.getByRole('columnheader', { name: 'Age' })
@@ -292,22 +292,7 @@ describeInBrowser('A table of the portal', (browser) => {
       height: 900,
     })
     const { page } = opened
-    const grid = page.getByRole('grid')
-    const cpu = page.locator('[role=gridcell][data-column=usageCpu]').first()
-    await expect.poll(() => cpu.innerText()).toMatch(/^[\d.]+m?\/[\d.]+m?$/)
-    const over = () => grid.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
-    /** What is cut in cells: the names of columns, each once. */
-    const cut = () =>
-      grid.evaluate((element) => [
-        ...new Set(
-          [...element.querySelectorAll('[role=gridcell] > span')]
-            .filter(
-              ({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
-                scrollWidth > clientWidth || scrollHeight > clientHeight,
-            )
-            .map((span) => span.parentElement?.dataset['column']),
-        ),
-      ])
+    const { over, cut } = await roomIn(page)
     expect((await headings(page)).slice(0, 4)).toEqual(['Name', 'Namespace', 'Cluster', 'Health'])
     expect(await over()).toBeLessThanOrEqual(0)
     expect(await cut()).toEqual([])
