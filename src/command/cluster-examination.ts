@@ -33,6 +33,7 @@ import { CodedError } from '../lib/coded-error.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { nearestName, present } from '../lib/options.ts'
+import { hostOf } from '../lib/url-host.ts'
 import { X509Certificate } from 'node:crypto'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -156,11 +157,10 @@ export class ClusterExamination {
   }
 
   async #reach({ server, cluster }: ClusterConfig, transport: Transport): Promise<boolean> {
-    const { hostname, port, protocol } = new URL(server)
     if (cluster.proxyUrl === undefined) {
-      const number = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
+      const { hostname, port } = hostOf(new URL(server))
       try {
-        this.#add('reach', 'ok', await connected(hostname.replace(/^\[(.*)\]$/, '$1'), number))
+        this.#add('reach', 'ok', await connected(hostname, port))
       } catch (error) {
         this.#add('reach', 'problem', error, reachHint)
         return false

@@ -17,6 +17,7 @@
 import { connect } from 'node:net'
 import type { SharedMember } from '../archive/archive-calls.ts'
 import { sleep } from '../lib/backoff.ts'
+import { hostOf } from '../lib/url-host.ts'
 import type { GatewayLog } from './observers.ts'
 
 interface GoneMembersOptions {
@@ -36,7 +37,7 @@ const lookMs = 500
 const againMs = 100
 /** A connection that takes longer is neither taken nor refused. */
 const connectDeadlineMs = 1_000
-/** How long a gateway is in doubt. While the database is away, nobody can judge it. */
+/** How long questions wait for the judgement of a gateway. While Postgres is away, no gateway can judge. */
 const doubtMs = 3_000
 
 export class GoneMembers {
@@ -142,13 +143,9 @@ export class GoneMembers {
 
 /** Tries to connect to an address. */
 function connected(address: string): Promise<'taken' | 'refused' | 'unknown'> {
-  const { hostname, port, protocol } = new URL(address)
-  const byDefault = protocol === 'https:' ? 443 : 80
+  const { hostname: host, port } = hostOf(new URL(address))
   return new Promise((resolve) => {
-    const socket = connect({
-      host: hostname.replace(/^\[(.*)\]$/, '$1'),
-      port: port === '' ? byDefault : Number(port),
-    })
+    const socket = connect({ host, port })
     const end = (state: 'taken' | 'refused' | 'unknown'): void => {
       socket.destroy()
       resolve(state)

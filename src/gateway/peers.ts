@@ -37,6 +37,7 @@ import {
 import { FollowedFiles } from '../lib/file-follower.ts'
 import { FrameStream } from '../lib/frame-stream.ts'
 import { InvalidOptionError } from '../lib/options.ts'
+import { hostOf } from '../lib/url-host.ts'
 import { requestIdHeader } from '../server/guard/request-guard.ts'
 import { graphqlPath } from '../server/operation-options.ts'
 import {
@@ -406,17 +407,6 @@ export class HttpPeers implements Peers, Disposable {
       if (isIdentity && values !== undefined) headers[name] = [...values]
     }
     return headers
-  }
-}
-
-function hostOf({ hostname, port, protocol }: URL): {
-  readonly hostname: string
-  readonly port: number
-} {
-  const byDefault = protocol === 'https:' ? 443 : 80
-  return {
-    hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
-    port: port === '' ? byDefault : Number(port),
   }
 }
 

@@ -84,8 +84,7 @@ export class Sharing implements AsyncDisposable {
   /** The members that want clusters, the members that live, and who serves each cluster. `undefined`: not known yet. */
   #wanting: readonly string[] = []
   #living: ReadonlySet<string> = new Set()
-  /** What only those know who read the rows: by address. */
-  #instances: ReadonlyMap<string, string> = new Map()
+  /** The rows of those that live. */
   #members: readonly SharedMember[] = []
   readonly #gone: GoneMembers
   /** When the gateways of clusters were seen to be gone. */
@@ -172,8 +171,9 @@ export class Sharing implements AsyncDisposable {
 
   /** Whether a living gateway has made a document: the one of this address, by its {@link proofOf}. */
   isProven(address: string, document: string, proof: string): boolean {
-    const instance = this.#instances.get(address)
-    if (instance === undefined || !this.#living.has(address)) return false
+    // Only who reads the rows knows the instance.
+    const instance = this.#members.find((one) => one.address === address)?.instance
+    if (instance === undefined) return false
     const [right, given] = [proofBy(instance, document), proof].map((text) => Buffer.from(text))
     return right?.length === given?.length && timingSafeEqual(right ?? empty, given ?? empty)
   }
@@ -302,7 +302,6 @@ export class Sharing implements AsyncDisposable {
   #take({ members, holders }: SharedClusters): void {
     const { log, changed } = this.#parts
     const nowMs = performance.now()
-    this.#instances = new Map(members.map(({ address, instance }) => [address, instance]))
     for (const { remainingMs } of members) {
       if (remainingMs >= 0) this.#dueMs = Math.min(this.#dueMs, nowMs + remainingMs + 1)
     }
@@ -405,7 +404,7 @@ const empty = Buffer.alloc(0)
 
 function reading(): PromiseWithResolvers<void> {
   const read = Promise.withResolvers<void>()
-  // Mostly, nobody waits for it.
+  // A reading that fails is no error where nobody waits for it.
   read.promise.catch(() => undefined)
   return read
 }

@@ -66,6 +66,17 @@ const noNamespace = '-'
 /** The route of an object by its name: `/objects/prod-eu/Deployment.apps/payments/invoice-worker`. */
 export const namedRoute = '/objects/$cluster/$kind/$namespace/$name'
 
+/** Where an object is, as a scope. */
+export function scopeOf({
+  clusterName,
+  namespace,
+}: {
+  readonly clusterName: string
+  readonly namespace: string | null
+}): Scope {
+  return { clusters: [clusterName], namespaces: namespace === null ? [] : [namespace] }
+}
+
 /** The route of a workload's application: `/applications/prod-eu/Deployment.apps/payments/invoice-worker`. */
 export const applicationRoute = '/applications/$cluster/$kind/$namespace/$name'
 

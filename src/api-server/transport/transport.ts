@@ -19,6 +19,7 @@ import { Credentials, type RequestCredentials } from '../kubeconfig/credentials.
 import { Exchange, type ExchangeDeadlines, type ExchangeResponse } from './exchange.ts'
 import { isUnauthorized } from './reachability.ts'
 import { readUpTo } from '../../lib/read-body.ts'
+import { hostOf } from '../../lib/url-host.ts'
 import type { WarningObserver } from './warnings.ts'
 import {
   ApiStatusError,
@@ -309,15 +310,14 @@ export class Transport {
     further: RequestFollower['headers'] = {},
   ): Promise<Exchange> {
     const { headers, ...material } = credentials
-    const { hostname, port, pathname, protocol } = this.#url
+    const { pathname, protocol } = this.#url
     const gzip = request.gzip ?? this.#options.gzip
     return new Exchange({
       host: this.host,
       secure: protocol === 'https:',
       request: {
         ...material,
-        hostname: hostname.replace(/^\[(.*)\]$/, '$1'),
-        port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+        ...hostOf(this.#url),
         path: pathname.replace(/\/$/, '') + request.path,
         method: request.method,
         headers: {

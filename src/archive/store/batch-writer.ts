@@ -439,8 +439,8 @@ async function updateKinds(
 }
 
 /**
- * What the list found belongs to its position. What came and went before it is in no row, so nobody can go on from there by
- * the rows.
+ * Gives the changes that the list has found its position. No row tells of an object that came and went before the list, so no
+ * reader can go on from an earlier position by the rows.
  */
 async function endList(
   statements: Statements,

@@ -103,7 +103,15 @@ export function leastVisible(all: readonly unknown[]): Visibility {
 
 /** Those of a cluster keep their order. */
 export function joinedGaps(gaps: readonly ClusterGap[]): readonly ClusterGap[] {
-  return gaps.toSorted((a, b) => (a.cluster === b.cluster ? 0 : a.cluster < b.cluster ? -1 : 1))
+  return gaps.toSorted(byCluster)
+}
+
+interface OfCluster {
+  readonly cluster: string
+}
+
+function byCluster({ cluster: a }: OfCluster, { cluster: b }: OfCluster): number {
+  return a === b ? 0 : a < b ? -1 : 1
 }
 
 export const plainFacts: Readonly<Record<string, MergeFact>> = {
@@ -137,7 +145,7 @@ type RoleRef = Readonly<Record<'id', string>>
 function rolesByCluster(roles: readonly RoleRef[]): readonly RoleRef[] {
   return roles
     .map((role) => ({ role, cluster: readObjectId(role.id)?.cluster ?? '' }))
-    .toSorted((a, b) => (a.cluster === b.cluster ? 0 : a.cluster < b.cluster ? -1 : 1))
+    .toSorted(byCluster)
     .slice(0, maxUnseenRoles)
     .map(({ role }) => role)
 }

@@ -3,7 +3,7 @@ import { ManagedBy } from '../delivery/managed-by.tsx'
 import { ConsequencesDocument, type ConsequencesQuery } from '../gateway/documents.ts'
 import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
 import { PlaceLink } from '../look/place-link.tsx'
-import { numberAt } from '../object/json.ts'
+import { isNamespace, numberAt } from '../object/json.ts'
 import { words } from '../words.ts'
 import type { ActionName } from './action-list.ts'
 import styles from './actions.module.css'
@@ -125,10 +125,9 @@ export function ConsequencesView({
   )
 }
 
-function goneOf({ id, kind, apiVersion, name, clusterName: cluster }: ActionTarget) {
-  return kind === 'Namespace' && apiVersion === 'v1'
-    ? { cluster, namespaces: [name] }
-    : { cluster, id }
+function goneOf(target: ActionTarget) {
+  const { id, name, clusterName: cluster } = target
+  return isNamespace(target) ? { cluster, namespaces: [name] } : { cluster, id }
 }
 
 /** Whether a pod ends that keeps data in volumes which end with it. */

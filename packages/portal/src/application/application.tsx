@@ -9,7 +9,7 @@ import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import { Health } from '../look/health.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
-import { namedIn, nameIdOf, type Scope } from '../scope.ts'
+import { namedIn, nameIdOf, scopeOf } from '../scope.ts'
 import { words } from '../words.ts'
 import styles from './application.module.css'
 import {
@@ -42,7 +42,10 @@ export function Application() {
     variables: { id },
   })
   const object: AnyObject | undefined = rows[0]
-  useViewTitle(object?.name ?? text.title, placeOf(object))
+  useViewTitle(
+    object?.name ?? text.title,
+    object === undefined ? { clusters: [] } : scopeOf(object),
+  )
   usePageCluster(object?.clusterName)
   if (object === undefined) {
     return (
@@ -64,14 +67,6 @@ export function Application() {
     )
   }
   return <LiveApplication workload={object} />
-}
-
-function placeOf(object: AnyObject | undefined): Scope {
-  const { clusterName, namespace = null } = object ?? {}
-  return {
-    clusters: clusterName === undefined ? [] : [clusterName],
-    namespaces: namespace === null ? [] : [namespace],
-  }
 }
 
 function LiveApplication({ workload }: { readonly workload: Workload }) {

@@ -10,6 +10,7 @@ import type { WriteDocument } from '../actions/write.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import controls from '../look/controls.module.css'
 import overlay from '../look/overlay.module.css'
+import { isNamespace } from '../object/json.ts'
 import { words } from '../words.ts'
 import { type BulkJob, bulkJobsOf, useBulkRun } from './bulk-jobs.ts'
 import { type BulkObject, useBulkObjects } from './bulk-objects.ts'
@@ -235,10 +236,7 @@ function Sums({
 /** The names of namespaces, if that is what all objects are, in one cluster. */
 function namespacesOf(objects: readonly BulkObject[]) {
   const [first] = objects
-  const isOne = objects.every(
-    ({ kind, apiVersion, clusterName }) =>
-      kind === 'Namespace' && apiVersion === 'v1' && clusterName === first?.clusterName,
-  )
+  const isOne = objects.every((one) => isNamespace(one) && one.clusterName === first?.clusterName)
   return first === undefined || !isOne
     ? undefined
     : { cluster: first.clusterName, namespaces: objects.map(({ name }) => name) }
@@ -276,15 +274,17 @@ function sumsOf(name: ActionName, objects: readonly BulkObject[]): readonly stri
     ...(remade > 0 ? [sum.remade(remade, objects.length)] : []),
     ...(pods > 0 ? [sum.pods(pods)] : []),
     ...(losing > 0 ? [sum.emptyDir(losing)] : []),
-    ...Array.from(managed.values(), ([one, ...others]) =>
-      one === undefined
-        ? ''
-        : sum.managed(
-            words.delivery.tools[one.tool],
-            1 + others.length,
+    ...[...managed.values()].flatMap((all) =>
+      all
+        .slice(0, 1)
+        .map(({ tool, reversal }) =>
+          sum.managed(
+            words.delivery.tools[tool],
+            all.length,
             objects.length,
-            words.delivery.effect(effectOf(name), one.reversal),
+            words.delivery.effect(effectOf(name), reversal),
           ),
+        ),
     ),
   ]
 }

@@ -7,7 +7,7 @@ import { SaidCut } from '../look/gaps.ts'
 import { Failure, Notice } from '../look/notice.tsx'
 import { words } from '../words.ts'
 import styles from './events.module.css'
-import { numberAt, textAt } from './json.ts'
+import { isNamespace, numberAt, textAt } from './json.ts'
 import type { SeenObject } from './live-object.ts'
 
 /** The Events about an object, and about what it owns, the newest first. */
@@ -49,14 +49,14 @@ function EventList({
   // A kubelet gives the name of its node in place of the UID.
   const byName = { involvedKind: { eq: kind }, involvedName: { eq: name } }
   // Those about all that is in it.
-  const isNamespace = kind === 'Namespace' && apiVersion === 'v1'
+  const isOfNamespace = isNamespace({ kind, apiVersion })
   const page = useLivePage({
     client: useGateway().socket,
     query: ObjectEventsDocument,
     variables: {
       cluster,
-      namespaces: isNamespace ? [name] : namespace === null ? null : [namespace],
-      where: isNamespace ? {} : kind === 'Node' ? { or: [byUid, byName] } : byUid,
+      namespaces: isOfNamespace ? [name] : namespace === null ? null : [namespace],
+      where: isOfNamespace ? {} : kind === 'Node' ? { or: [byUid, byName] } : byUid,
     },
   })
   // The events of before stay while the list of objects that they are about changes.

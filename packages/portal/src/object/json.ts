@@ -1,6 +1,17 @@
 /** Reads values of an object, as `json` has it. Each answers `undefined`, or nothing, for another type. */
 type Path = readonly string[]
 
+/** Whether an object is a namespace of Kubernetes. */
+export function isNamespace({
+  kind,
+  apiVersion,
+}: {
+  readonly kind: string
+  readonly apiVersion: string
+}): boolean {
+  return kind === 'Namespace' && apiVersion === 'v1'
+}
+
 /** The group of an `apiVersion`; empty for `v1`. */
 export function groupOf(apiVersion: string): string {
   return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''

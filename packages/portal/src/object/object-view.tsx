@@ -4,6 +4,7 @@ import { useKeys } from '../frame/keys.ts'
 import { useViewTitle } from '../frame/view-title.ts'
 import { Failure, Notice } from '../look/notice.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
+import { scopeOf } from '../scope.ts'
 import { words } from '../words.ts'
 import { ShellTab } from '../shell/shell-tab.tsx'
 import { useShells } from '../shell/shells.ts'
@@ -103,15 +104,8 @@ export function ObjectView({
   )
 }
 
-function ViewTitle({
-  object: { kind, name, clusterName, namespace },
-}: {
-  readonly object: SeenObject
-}) {
-  useViewTitle(`${kind} ${name}`, {
-    clusters: [clusterName],
-    namespaces: namespace === null ? [] : [namespace],
-  })
+function ViewTitle({ object }: { readonly object: SeenObject }) {
+  useViewTitle(`${object.kind} ${object.name}`, scopeOf(object))
   return null
 }
 
