@@ -93,6 +93,23 @@ describeInBrowser('Export', (browser) => {
     },
   )
 
+  it('writes restarts as a number, and the time of the last one beside it', async () => {
+    await using opened = await open('/kinds/pods?q=restarts:>0')
+    const { page } = opened
+    await page.locator('[data-index]').first().waitFor()
+    const { text } = await downloaded(page, /^Export \d+ as CSV$/)
+    const [head = '', ...rows] = text.trimEnd().split('\r\n')
+    const at = head.split(',').indexOf('Restarts')
+    expect(head.split(',')[at + 1]).toBe('Restarts (last)')
+    expect(rows.length).toBeGreaterThan(0)
+    for (const row of rows) {
+      const [count, last] = row.split(',').slice(at, at + 2)
+      expect(count).toMatch(/^[1-9]\d*$/)
+      expect(last).toMatch(/^(?:\d{4}-\d\d-\d\dT[\d:.]+Z)?$/)
+    }
+    expect(rows.some((row) => row.split(',')[at + 1] !== '')).toBe(true)
+  })
+
   it('writes what a node uses and has, and each amount once', async () => {
     await using opened = await open('/kinds/nodes?cols=cpuAllocatable,memoryLimits')
     const { page } = opened

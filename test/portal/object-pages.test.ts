@@ -196,6 +196,13 @@ describeInBrowser('The page of a kind', (browser) => {
     expect(await before.isChecked()).toBe(false)
     await before.check()
     await failed.first().waitFor()
+    await page.getByRole('button', { name: 'All lines' }).click()
+    await page
+      .getByRole('log')
+      .getByText(/cannot start/)
+      .first()
+      .waitFor()
+    expect(await before.isChecked()).toBe(true)
     // The run that has lines would be shown by itself; here none has.
     await page.goto(`/objects/${encodeURIComponent('demo/Pod/storefront/unread')}`)
     await page.getByText(/It ended: exit code 1/).waitFor()

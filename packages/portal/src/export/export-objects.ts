@@ -8,6 +8,7 @@ import {
   type TypedDocumentString,
 } from '../gateway/documents.ts'
 import { type Gateway, GatewayError } from '../gateway/gateway.ts'
+import { words } from '../words.ts'
 import { isUsageColumn, usageNumbers } from '../usage/usage-column.tsx'
 import { objectUsage, type ObjectUsage, usageDocument } from '../usage/usage.ts'
 import type { NamedObject } from './kubectl.ts'
@@ -64,7 +65,7 @@ export async function exportRows(
   const isUsed = columns.some(({ id }) => isUsageColumn(id))
   const used = isUsed ? await read(options, usageDocument(kind), {}) : []
   const use = new Map(used.map((object) => [object.id, objectUsage(object)]))
-  const written = columns.flatMap((column) => fileColumns(column, kind))
+  const written = columns.flatMap((column) => fileColumns(column, kind, rows))
   // A column of requests may stand beside that of what is used, which has them, too.
   const distinct = [...new Map(written.map((column) => [column.title, column])).values()]
   const lines = [
@@ -115,24 +116,34 @@ interface FileColumn {
   readonly textOf: (row: TableRow, use: ObjectUsage | undefined) => string
 }
 
-function fileColumns(column: TableColumn, kind: string): readonly FileColumn[] {
+function fileColumns(
+  column: TableColumn,
+  kind: string,
+  rows: readonly TableRow[],
+): readonly FileColumn[] {
   const { id, title } = column
-  return isUsageColumn(id)
-    ? usageNumbers(id, kind).map(({ title: of, read: numberOf }) => ({
-        title: of,
-        textOf: (_, use) => (use === undefined ? '' : numberOf(use)),
-      }))
-    : [{ title, textOf: (row) => cellText(row, column) }]
-}
-
-function cellText(row: TableRow, column: TableColumn): string {
-  if (column.id === 'age') return row.creationTimestamp ?? ''
-  const cell = row.printerColumns?.find(({ name }) => name === column.id)
-  if (cell !== undefined && cell.since !== null) {
-    const text = typeof cell.value === 'string' ? cell.value : JSON.stringify(cell.value ?? '')
-    return text === '' || text === '""' ? cell.since : `${text} (${cell.since})`
+  if (isUsageColumn(id)) {
+    return usageNumbers(id, kind).map(({ title: of, read: numberOf }) => ({
+      title: of,
+      textOf: (_, use) => (use === undefined ? '' : numberOf(use)),
+    }))
   }
-  return textOfCell(row, column)
+  if (id === 'age') return [{ title, textOf: (row) => row.creationTimestamp ?? '' }]
+  const sinceOf = (row: TableRow): string =>
+    row.printerColumns?.find(({ name }) => name === id)?.since ?? ''
+  const valueOf = (row: TableRow): string => {
+    const { value = '', since = null } = row.printerColumns?.find(({ name }) => name === id) ?? {}
+    if (since === null) return textOfCell(row, column)
+    return typeof value === 'string' ? value : JSON.stringify(value ?? '')
+  }
+  // A number of restarts and when the last one was: two columns, as a spreadsheet sorts each.
+  const hasBoth = rows.some((row) => sinceOf(row) !== '' && valueOf(row) !== '')
+  return hasBoth
+    ? [
+        { title, textOf: valueOf },
+        { title: words.export.lastOf(title), textOf: sinceOf },
+      ]
+    : [{ title, textOf: (row) => valueOf(row) || sinceOf(row) }]
 }
 
 /**

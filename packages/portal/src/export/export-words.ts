@@ -16,6 +16,8 @@ export const exportWords = {
   cut: (most: number): string => `Only the first ${count(most)} are exported.`,
   failed: (why: string): string => `The export has failed: ${why}`,
   dismiss: 'Dismiss',
+  /** The heading of the times beside a number, such as `Restarts`. */
+  lastOf: (title: string): string => `${title} (last)`,
   notInKubectl: (what: string): string => `kubectl cannot do: ${what}`,
   order: (sort: string): string => `order by ${sort}`,
 } as const

@@ -2,6 +2,7 @@ import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import { LiveLogs } from '../logs/live-logs.ts'
+import { logsViewOf, textOfLogsView } from '../logs/logs-view.ts'
 import { type RestartedContainer, restartedOf } from './container-state.ts'
 import type { SeenObject } from './live-object.ts'
 import { pageWords } from './page-words.ts'
@@ -12,11 +13,12 @@ import styles from './summary.module.css'
 
 interface LastLinesProps {
   readonly object: SeenObject
-  readonly openLogs: () => void
+  /** `view`: what is shown here, where it is not what the tab shows by itself. */
+  readonly openLogs: (view: string | undefined) => void
 }
 
 const tailLines = 8
-const all = { container: '', previous: false, contains: '', since: '', level: '' } as const
+const all = logsViewOf()
 /** A run that is younger than this has not said yet why the one before has ended. */
 const youngMs = 60_000
 /** How long the lines of a run may take to come. */
@@ -46,10 +48,11 @@ function FollowedLines({ object: { id, json }, openLogs }: LastLinesProps) {
   const restarted = restartedOf(json)
   const { isBefore, isOpen, choose } = useRunBefore(restarted)
   const of = isBefore ? (restarted?.name ?? '') : ''
-  const logs = useMemo(() => {
-    const shown = { ...all, container: of, previous: isBefore }
-    return new LiveLogs(socket, id, shown, { tailLines, mostRows: tailLines })
-  }, [socket, id, of, isBefore])
+  const shown = useMemo(() => ({ ...all, container: of, previous: isBefore }), [of, isBefore])
+  const logs = useMemo(
+    () => new LiveLogs(socket, id, shown, { tailLines, mostRows: tailLines }),
+    [socket, id, shown],
+  )
   const {
     rows: lines,
     streams,
@@ -72,7 +75,11 @@ function FollowedLines({ object: { id, json }, openLogs }: LastLinesProps) {
     <Section
       title={say.title}
       aside={
-        <button type="button" className={styles['link']} onClick={openLogs}>
+        <button
+          type="button"
+          className={styles['link']}
+          onClick={() => openLogs(textOfLogsView(shown))}
+        >
           {say.all}
         </button>
       }

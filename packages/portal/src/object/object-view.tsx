@@ -124,7 +124,16 @@ function Content({
 }) {
   switch (tab) {
     case 'summary':
-      return <Summary object={object} onTab={onTab} />
+      return (
+        <Summary
+          object={object}
+          onTab={onTab}
+          openLogs={(view) => {
+            if (view !== undefined) logs.onView(view)
+            onTab('logs')
+          }}
+        />
+      )
     case 'related':
       return <Related object={object} />
     case 'graph':

@@ -31,9 +31,11 @@ const HelmRelease = lazy(async () => ({
 export function Summary({
   object,
   onTab,
+  openLogs,
 }: {
   readonly object: SeenObject
   readonly onTab: (tab: ObjectTab) => void
+  readonly openLogs: (view: string | undefined) => void
 }) {
   const { json } = object
   const containers = containersOf(json)
@@ -67,7 +69,7 @@ export function Summary({
       )}
       <Volumes object={object} />
       {object.kind === 'Pod' && object.apiVersion === 'v1' ? (
-        <LastLines object={object} openLogs={() => onTab('logs')} />
+        <LastLines object={object} openLogs={openLogs} />
       ) : null}
       <PortForward object={object} />
       <Conditions json={json} />
