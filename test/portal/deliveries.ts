@@ -16,8 +16,11 @@ const kustomizations = {
   resource: 'kustomizations',
 }
 
+/** Where it is delivered. */
+type Served = Pick<ServedPortal, 'cluster'>
+
 function define(
-  { cluster }: ServedPortal,
+  { cluster }: Served,
   kind: string,
   { group, version, resource }: typeof definitions,
 ): void {
@@ -46,7 +49,7 @@ function define(
 }
 
 /** Makes a revision of the release `redis`. */
-export function release({ cluster }: ServedPortal, revision: number, status: string): void {
+export function release({ cluster }: Served, revision: number, status: string): void {
   const content = {
     name: 'redis',
     info: { description: 'Upgrade complete' },
@@ -75,9 +78,26 @@ export function release({ cluster }: ServedPortal, revision: number, status: str
 
 /** Makes an Application, a Kustomization and a release of Helm, with an object of each, in `storefront`. */
 export async function deliver(portal: ServedPortal, token?: string): Promise<void> {
-  const { storage } = portal.cluster
-  define(portal, 'Application', applications)
-  define(portal, 'Kustomization', kustomizations)
+  deliverByArgo(portal)
+  deliverByFlux(portal)
+  deliverByHelm(portal)
+  const gateway = token === undefined ? portal.gateway() : portal.gateway().as(token)
+  const counted = '{ argoApplications { totalCount } fluxKustomizeKustomizations { totalCount } }'
+  await vi.waitFor(
+    async () => {
+      const { data } = await gateway.query(counted)
+      expect(data).toEqual({
+        argoApplications: { totalCount: 1 },
+        fluxKustomizeKustomizations: { totalCount: 1 },
+      })
+    },
+    { timeout: 60_000, interval: 200 },
+  )
+}
+
+function deliverByArgo(served: Served): void {
+  const { storage } = served.cluster
+  define(served, 'Application', applications)
   storage.create(applications, {
     apiVersion: 'argoproj.io/v1alpha1',
     kind: 'Application',
@@ -108,6 +128,12 @@ export async function deliver(portal: ServedPortal, token?: string): Promise<voi
       ],
     },
   } as Unstructured)
+}
+
+/** Makes a Kustomization that fails, and a ConfigMap of it. */
+export function deliverByFlux(served: Served): void {
+  const { storage } = served.cluster
+  define(served, 'Kustomization', kustomizations)
   storage.create(kustomizations, {
     apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
     kind: 'Kustomization',
@@ -117,7 +143,12 @@ export async function deliver(portal: ServedPortal, token?: string): Promise<voi
       lastAppliedRevision: 'main@sha1:0123456789abcdef0123456789abcdef01234567',
       inventory: { entries: [{ id: 'storefront_flux-config__ConfigMap', v: 'v1' }] },
       conditions: [
-        { type: 'Ready', status: 'False', reason: 'BuildFailed', message: 'no such file' },
+        {
+          type: 'Ready',
+          status: 'False',
+          reason: 'BuildFailed',
+          message: 'stat /tmp/fleet/infra: no such file or directory',
+        },
       ],
     },
   } as Unstructured)
@@ -133,6 +164,11 @@ export async function deliver(portal: ServedPortal, token?: string): Promise<voi
       },
     },
   } as Unstructured)
+}
+
+/** Makes two revisions of the release `redis`, and a ConfigMap of it. */
+export function deliverByHelm(served: Served): void {
+  const { storage } = served.cluster
   storage.create(resources.configMaps, {
     apiVersion: 'v1',
     kind: 'ConfigMap',
@@ -146,18 +182,6 @@ export async function deliver(portal: ServedPortal, token?: string): Promise<voi
       },
     },
   } as Unstructured)
-  release(portal, 1, 'superseded')
-  release(portal, 2, 'deployed')
-  const gateway = token === undefined ? portal.gateway() : portal.gateway().as(token)
-  const counted = '{ argoApplications { totalCount } fluxKustomizeKustomizations { totalCount } }'
-  await vi.waitFor(
-    async () => {
-      const { data } = await gateway.query(counted)
-      expect(data).toEqual({
-        argoApplications: { totalCount: 1 },
-        fluxKustomizeKustomizations: { totalCount: 1 },
-      })
-    },
-    { timeout: 60_000, interval: 200 },
-  )
+  release(served, 1, 'superseded')
+  release(served, 2, 'deployed')
 }

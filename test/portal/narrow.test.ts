@@ -26,9 +26,11 @@ describeInBrowser('Each view of the portal', (browser) => {
     async (name) => {
       const view = world.views.find((one) => one.name === name)
       if (view === undefined) throw new Error(`there is a view ${name}`)
-      const { path, show, without } = view
+      const { path, url = world.url, expected = [], show, without } = view
       const [first, ...others] = windows
-      await using opened = await openPage(browser(), world, { path, ...first })
+      await using stack = new AsyncDisposableStack()
+      stack.defer(async () => view.end?.())
+      const opened = stack.use(await openPage(browser(), { url }, { path, expected, ...first }))
       const { page } = opened
       await show(page)
       await page.waitForLoadState('networkidle')
@@ -53,7 +55,10 @@ async function faultsIn(page: Page): Promise<readonly string[]> {
     const parents = function* (element: Element): Generator<Element> {
       for (let at = element.parentElement; at !== null; at = at.parentElement) yield at
     }
-    for (const element of [document.documentElement, ...document.querySelectorAll('main')]) {
+    for (const element of [
+      document.documentElement,
+      ...document.querySelectorAll('main, [role=tabpanel]'),
+    ]) {
       const over = element.scrollWidth - element.clientWidth
       if (over > 0) faults.push(`${named(element)} is ${over} pixels too wide`)
     }

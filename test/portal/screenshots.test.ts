@@ -35,8 +35,12 @@ describeInBrowser('the pictures of the portal in the documentation', (browser) =
     if (view === undefined) throw new Error(`there is a view ${name}`)
     for (const [width, size] of Object.entries(windows)) {
       for (const theme of themes) {
-        await using opened = await openPage(browser(), world, { path: view.path, theme, ...size })
-        const { page, problems } = opened
+        const { url = world.url, path, expected = [] } = view
+        await using stack = new AsyncDisposableStack()
+        stack.defer(async () => view.end?.())
+        const { page, problems } = stack.use(
+          await openPage(browser(), { url }, { path, expected, theme, ...size }),
+        )
         await view.show(page)
         // What comes after the first rows: counts, facets, the layout of a graph.
         await page.waitForLoadState('networkidle')

@@ -1,7 +1,15 @@
 /** Each view of the portal, in the world of the tasks: for its pictures, and for what has to hold of all views. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { portalFolder } from 'informerql'
 import type { Page } from 'playwright-core'
 import { expect, vi } from 'vitest'
 import { startTaskWorld, type TaskWorld } from '../../bench/support/task-world.ts'
+import { signInAuth, startSignInProvider } from '../access/sign-in-provider.ts'
+import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
+import { serveGateway } from '../support/gateway.ts'
+import { deliverByFlux, deliverByHelm } from './deliveries.ts'
 
 /** A view, and how it is brought to what is to be seen. */
 export interface View {
@@ -10,9 +18,15 @@ export interface View {
   /** What its picture shows, in a sentence. */
   readonly caption: string
   readonly path: string
+  /** Of the portal that has it. Default: that of the company. */
+  readonly url?: string
   /** A rule of axe that does not hold of it. */
   readonly without?: string
+  /** Messages of the console that belong to it. */
+  readonly expected?: readonly RegExp[]
   readonly show: (page: Page) => Promise<void>
+  /** Ends what `show` has done to the company. */
+  readonly end?: () => Promise<void>
 }
 
 /** The company, and its views. */
@@ -39,6 +53,9 @@ export const viewNames = [
   'applications',
   'application',
   'delivery',
+  'argo',
+  'flux',
+  'helm',
   'certificates',
   'access',
   'object',
@@ -57,17 +74,54 @@ export const viewNames = [
   'action',
   'drain',
   'shell',
+  'cut',
+  'cut-table',
+  'offline',
+  'sign-in',
 ] as const
 
 /** Starts the company. */
 export async function startViews(pods = 400): Promise<ViewedWorld> {
   await using stack = new AsyncDisposableStack()
   const world = stack.use(await startTaskWorld(pods))
+  const proxy = stack.use(await startCutProxy(Number(new URL(world.url).port)))
+  const signInUrl = await serveSignIn(world, stack)
+  await deliverSomething(world)
   await changeSomething(world)
-  const views = await viewsOf(world)
+  const views = await viewsOf(world, proxy, signInUrl)
   expect(views.map(({ name }) => name)).toEqual(viewNames)
   const started = stack.move()
   return { url: world.url, views, [Symbol.asyncDispose]: () => started.disposeAsync() }
+}
+
+/** Serves the company to callers who have to sign in. */
+async function serveSignIn({ clusters }: TaskWorld, stack: AsyncDisposableStack): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'informerql-sign-in-'))
+  stack.defer(() => rm(folder, { recursive: true }))
+  const provider = stack.use(await startSignInProvider())
+  const auth = await signInAuth(provider, folder)
+  const selections = clusters.map(({ name, simulator }) => ({ name, server: simulator.url }))
+  const { url } = stack.use(
+    await serveGateway({ clusters: selections }, {}, { portalFolder, auth }),
+  )
+  return new URL('/', url).href
+}
+
+/** Lets Flux and Helm deliver beside Argo CD. */
+async function deliverSomething({ url, clusters: [first] }: TaskWorld): Promise<void> {
+  if (first === undefined) throw new Error('the company has clusters')
+  deliverByFlux({ cluster: first.simulator })
+  deliverByHelm({ cluster: first.simulator })
+  await vi.waitFor(
+    async () => {
+      const answer = await answerOf(
+        url,
+        '{ flux: fluxKustomizeKustomizations(cluster: "prod-eu") { totalCount } }',
+      )
+      expect(answer).toMatchObject({ data: { flux: { totalCount: 1 } } })
+    },
+    { timeout: 60_000, interval: 200 },
+  )
 }
 
 /** Makes a past: some changes of a Deployment, in the archive. */
@@ -109,7 +163,11 @@ async function answerOf(url: string, query: string): Promise<unknown> {
   return asked.json()
 }
 
-async function viewsOf(world: TaskWorld): Promise<readonly View[]> {
+async function viewsOf(
+  world: TaskWorld,
+  proxy: CutProxy,
+  signInUrl: string,
+): Promise<readonly View[]> {
   const answer = await answerOf(
     world.url,
     `{
@@ -135,6 +193,12 @@ async function viewsOf(world: TaskWorld): Promise<readonly View[]> {
     await page.getByRole('button', { name: 'Actions', exact: true }).first().click()
     await page.getByRole('menuitem', { name: action }).click()
   }
+  const lost = world.clusters.find(({ name }) => name === 'prod-us')
+  const cut = async (page: Page): Promise<void> => {
+    lost?.simulator.faults.inject({ fault: { type: 'cut' } })
+    await seen(page, /^prod-us cannot be reached since .*; its objects are as last known\.$/)
+  }
+  const mend = async (): Promise<void> => lost?.simulator.faults.inject({ fault: { type: 'mend' } })
   return [
     {
       name: 'overview',
@@ -248,6 +312,28 @@ async function viewsOf(world: TaskWorld): Promise<readonly View[]> {
       caption: 'What Argo CD, Flux and Helm deliver, and what drifts',
       path: '/delivery?cluster=prod-eu',
       show: (page) => seen(page, /OutOfSync/),
+    },
+    {
+      name: 'argo',
+      caption: 'An Application of Argo CD, and which of its objects drifts',
+      path: of('prod-eu/Application.argoproj.io/storefront/storefront'),
+      show: (page) => page.getByRole('link', { name: 'shop-web' }).first().waitFor(),
+    },
+    {
+      name: 'flux',
+      caption: 'A Kustomization of Flux: why it fails, and what it delivers',
+      path: of('prod-eu/Kustomization.kustomize.toolkit.fluxcd.io/storefront/infra'),
+      show: (page) => page.getByRole('link', { name: 'flux-config' }).waitFor(),
+    },
+    {
+      name: 'helm',
+      caption: 'A release of Helm: its revisions, its objects, and its values at a click',
+      path: of('prod-eu/Secret/storefront/sh.helm.release.v1.redis.v2'),
+      async show(page) {
+        await page.getByRole('link', { name: 'helm-config' }).waitFor()
+        await page.getByRole('button', { name: 'Show the chart and the values' }).click()
+        await seen(page, /^replicas: 2/m)
+      },
     },
     {
       name: 'certificates',
@@ -400,6 +486,50 @@ async function viewsOf(world: TaskWorld): Promise<readonly View[]> {
         }
         await rows.getByText('IMAGE=').waitFor()
       },
+    },
+    {
+      name: 'cut',
+      caption: 'The overview while a cluster is cut off',
+      path: '/',
+      async show(page) {
+        await seen(page, 'invoice-worker')
+        await cut(page)
+      },
+      end: mend,
+    },
+    {
+      name: 'cut-table',
+      caption: 'A table of all clusters, with the rows of the one that is cut off as last known',
+      path: '/kinds/pods?cluster=*&q=card-gateway',
+      async show(page) {
+        const rows = page.locator('[data-index] [data-column="cluster"]')
+        await rows.filter({ hasText: 'prod-us' }).first().waitFor()
+        await cut(page)
+      },
+      end: mend,
+    },
+    {
+      name: 'offline',
+      caption: 'A view that was not opened before the gateway was away',
+      path: '/',
+      url: `http://127.0.0.1:${proxy.port}/`,
+      expected: [/A file of the page is missing/],
+      async show(page) {
+        await seen(page, 'invoice-worker')
+        await proxy.refuse()
+        await page.keyboard.press('g')
+        await page.keyboard.press('a')
+        await page.getByRole('heading', { name: 'This view cannot be loaded now.' }).waitFor()
+        await seen(page, /^Offline since \d/)
+      },
+      end: () => proxy.listen(),
+    },
+    {
+      name: 'sign-in',
+      caption: 'Signing in at an identity provider',
+      path: '/',
+      url: signInUrl,
+      show: (page) => page.getByRole('heading', { name: 'Sign in to see your clusters' }).waitFor(),
     },
   ]
 }

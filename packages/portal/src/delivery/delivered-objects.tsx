@@ -53,7 +53,7 @@ function State({
     [columns.source, source],
   ] as const
   return (
-    <ul>
+    <ul className={styles['facts']}>
       {parts.map(([label, text]) =>
         text === undefined ? null : (
           <li key={label}>
