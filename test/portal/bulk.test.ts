@@ -101,6 +101,28 @@ describeInBrowser('Bulk', (browser) => {
     expect(opened.problems).toEqual([])
   })
 
+  it('keeps its dialog open, and says so, when all of its objects are gone', async () => {
+    for (const name of ['a', 'b']) make(portal, `brief-${name}`)
+    await using opened = await open('/kinds/configmaps?q=brief-*')
+    const { page } = opened
+    await rowOf(page, 'brief-a').waitFor()
+    await page.getByRole('checkbox', { name: 'Select all' }).click()
+    await page.getByRole('button', { name: '2 selected ×' }).waitFor()
+    const dialog = await chosen(page, 'Delete…')
+    await dialog.getByText('All 2 objects would change.').waitFor()
+    const { storage } = portal.cluster
+    storage.delete(configMaps, 'default', 'brief-a')
+    await dialog.getByText('1 object is gone meanwhile.').waitFor()
+    await dialog.getByRole('button', { name: 'Delete 1' }).waitFor()
+    storage.delete(configMaps, 'default', 'brief-b')
+    await dialog.getByText('2 objects are gone meanwhile.').waitFor()
+    expect(await dialog.getByRole('button', { name: 'Delete 0' }).isDisabled()).toBe(true)
+    await opened.audit()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('2 are gone and not selected any more').waitFor()
+  })
+
   it('says of pods which are made anew and whose data is lost, and evicts them', async () => {
     const ownerOf = (kind: string, apiVersion: string) => ({
       ownerReferences: [{ apiVersion, kind, name: 'ended', uid: 'ended', controller: true }],

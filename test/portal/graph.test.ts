@@ -78,6 +78,47 @@ describeInBrowser('The graph', (browser) => {
     await opened.audit()
   })
 
+  it('draws no line behind a node that is not its end', async () => {
+    const gateway = { ...worker, name: 'card-gateway' }
+    for (const of of [gateway, { ...worker, name: 'invoice-worker' }]) {
+      await using opened = await openGraph(of)
+      const { page } = opened
+      await drawn(page, `Deployment payments/${of.name}`).waitFor()
+      await page.getByRole('button', { name: 'Fit View' }).click()
+      await expect.poll(() => page.locator('.react-flow__edge').count()).toBeGreaterThan(5)
+      const lines = await page.evaluate(() => {
+        const boxes = [...document.querySelectorAll<HTMLElement>('.react-flow__node')].map(
+          (node) => ({ id: node.dataset['id'], box: node.getBoundingClientRect() }),
+        )
+        return [...document.querySelectorAll<SVGGElement>('.react-flow__edge')].map((edge) => {
+          const id = edge.dataset['id'] ?? ''
+          const path = edge.querySelector<SVGPathElement>('.react-flow__edge-path')
+          const matrix = path?.getScreenCTM()
+          const length = path?.getTotalLength() ?? 0
+          const points = Array.from({ length: 400 }, (_, at) =>
+            path?.getPointAtLength((length * at) / 399).matrixTransform(matrix ?? undefined),
+          )
+          const behind = boxes.filter(
+            (node) =>
+              !id.split('>').includes(node.id ?? '') &&
+              points.some(
+                (point) =>
+                  point !== undefined &&
+                  point.x > node.box.left &&
+                  point.x < node.box.right &&
+                  point.y > node.box.top &&
+                  point.y < node.box.bottom,
+              ),
+          )
+          return { length, behind: behind.map((node) => `${id} is behind ${node.id}`) }
+        })
+      })
+      expect(lines.flatMap(({ behind }) => behind)).toEqual([])
+      // One of them passes a column.
+      expect(Math.max(...lines.map(({ length }) => length))).toBeGreaterThan(280)
+    }
+  })
+
   it('shows what is behind something shared as a count, until it is opened', async () => {
     await using opened = await openGraph({ ...worker, name: 'card-gateway' })
     const { page } = opened

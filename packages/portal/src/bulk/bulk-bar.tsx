@@ -18,18 +18,19 @@ const BulkDialog = lazy(async () => {
   return { default: component }
 })
 
+interface BulkMenuProps {
+  readonly kind: Kind
+  readonly ids: ReadonlySet<string>
+  /** Told when the dialog of an action opens, and when it closes: until then the menu stays, whatever is selected. */
+  readonly onActing: (isActing: boolean) => void
+}
+
 /** What can be done with the selected objects of a table, as a menu. Nothing where the gateway takes no writes. */
-export function BulkMenu(props: { readonly kind: Kind; readonly ids: ReadonlySet<string> }) {
+export function BulkMenu(props: BulkMenuProps) {
   return useTakesWrites() ? <WritableMenu {...props} /> : null
 }
 
-function WritableMenu({
-  kind: { kind, group, title },
-  ids,
-}: {
-  readonly kind: Kind
-  readonly ids: ReadonlySet<string>
-}) {
+function WritableMenu({ kind: { kind, group, title }, ids, onActing }: BulkMenuProps) {
   const trigger = useRef<HTMLButtonElement>(null)
   const [isOpen, setOpen] = useState(false)
   const [task, setTask] = useState<BulkTask>()
@@ -38,7 +39,10 @@ function WritableMenu({
   useKeys(
     ['a', 'A'].map((keys) => ({ keys, isFirst: true, does: say.key, run: () => setOpen(true) })),
   )
-  const choose = (action: Action): void => setTask({ action, kindTitle: title, ids: [...ids] })
+  const choose = (action: Action): void => {
+    setTask({ action, kindTitle: title, ids: [...ids] })
+    onActing(true)
+  }
   return (
     <>
       <Menu.Root open={isOpen} onOpenChange={setOpen}>
@@ -66,7 +70,15 @@ function WritableMenu({
           </Menu.Positioner>
         </Menu.Portal>
       </Menu.Root>
-      <Shown of={task} close={() => setTask(undefined)} finalFocus={trigger} />
+      <Shown
+        of={task}
+        held={ids}
+        close={() => {
+          setTask(undefined)
+          onActing(false)
+        }}
+        finalFocus={trigger}
+      />
     </>
   )
 }
@@ -95,17 +107,19 @@ function JobChip({ job }: { readonly job: BulkJob }) {
 
 function Shown({
   of,
+  held,
   close,
   finalFocus,
 }: {
   readonly of: BulkTask | BulkJob | undefined
+  readonly held?: ReadonlySet<string>
   readonly close: () => void
   readonly finalFocus: RefObject<HTMLElement | null>
 }) {
   if (of === undefined) return null
   return (
     <Suspense fallback={null}>
-      <BulkDialog of={of} onClose={close} finalFocus={finalFocus} />
+      <BulkDialog of={of} held={held} onClose={close} finalFocus={finalFocus} />
     </Suspense>
   )
 }

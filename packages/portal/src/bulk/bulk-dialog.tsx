@@ -31,10 +31,13 @@ export interface BulkTask {
 /** Shows what an action would do with many objects, does it, and shows how that goes on; or shows a job that goes on. */
 export function BulkDialog({
   of,
+  held,
   onClose,
   finalFocus,
 }: {
   readonly of: BulkTask | BulkJob
+  /** The objects of the selection that are still there. */
+  readonly held: ReadonlySet<string> | undefined
   readonly onClose: () => void
   readonly finalFocus: RefObject<HTMLElement | null>
 }) {
@@ -64,6 +67,7 @@ export function BulkDialog({
           {job === undefined && 'ids' in of && action.document !== undefined ? (
             <BulkForm
               task={of}
+              held={held}
               document={action.document}
               begin={(next) => {
                 setBegun(next)
@@ -80,10 +84,12 @@ export function BulkDialog({
 
 function BulkForm({
   task: { action, kindTitle, ids },
+  held,
   document,
   begin,
 }: {
   readonly task: BulkTask
+  readonly held: ReadonlySet<string> | undefined
   readonly document: WriteDocument
   readonly begin: (job: BulkJob) => void
 }) {
@@ -97,6 +103,8 @@ function BulkForm({
   const given = variablesOf(form, inputs)
   // What becomes of owned objects is no part of what the API server tries.
   const isAsked = form !== undefined && form !== 'propagation'
+  const isRead = isOver && failure === undefined
+  const gone = ids.filter((id) => held?.has(id) === false || (isRead && !objects.has(id))).length
   const isReady = isOver && objects.size > 0 && given !== undefined
   const tryIt = (): void => {
     setDry(
@@ -125,9 +133,7 @@ function BulkForm({
     >
       {isOver ? null : <p className={styles['dim']}>{say.reading(read, ids.length)}</p>}
       {failure === undefined ? null : <p role="alert">{failure}</p>}
-      {isOver && failure === undefined && objects.size < ids.length ? (
-        <p>{say.gone(ids.length - objects.size)}</p>
-      ) : null}
+      {gone === 0 ? null : <p role="status">{say.gone(gone)}</p>}
       {form === undefined || first === undefined ? null : (
         <Fields
           action={action}
@@ -163,6 +169,7 @@ function BulkForm({
         <DryRunView
           action={action}
           objects={objects}
+          held={held}
           dry={dry}
           confirm={(chosen) =>
             begin({
@@ -292,29 +299,30 @@ function sumsOf(name: ActionName, objects: readonly BulkObject[]): readonly stri
 function DryRunView({
   action: { name },
   objects,
+  held,
   dry,
   confirm,
 }: {
   readonly action: Action
   readonly objects: ReadonlyMap<string, BulkObject>
+  readonly held: ReadonlySet<string> | undefined
   readonly dry: BulkRun
   readonly confirm: (ids: ReadonlySet<string>) => void
 }) {
   const progress = useBulkRun(dry, false)
   const [typed, setTyped] = useState('')
   const { isOver, counts, outcomes } = progress
-  const chosen = useMemo(
+  const changing = useMemo(
     () =>
-      new Set(
-        isOver
-          ? [...outcomes].flatMap(([id, outcome]) =>
-              outcome.state === 'done' && !changesNothing(outcome.written) ? [id] : [],
-            )
-          : [],
-      ),
+      isOver
+        ? [...outcomes].flatMap(([id, outcome]) =>
+            outcome.state === 'done' && !changesNothing(outcome.written) ? [id] : [],
+          )
+        : [],
     [isOver, outcomes, counts],
   )
-  const same = counts.done - chosen.size
+  const same = counts.done - changing.length
+  const chosen = new Set(changing.filter((id) => held?.has(id) !== false))
   const isTyped = name !== 'delete' || typed.trim() === String(chosen.size)
   const { label } = words.actions.of[name]
   return (

@@ -1,6 +1,6 @@
 /** Lays pictures out off the main thread: 500 nodes take some hundred milliseconds. */
 import { Graph, layout } from '@dagrejs/dagre'
-import type { LayoutAnswer, LayoutRequest } from './layout.ts'
+import type { LayoutAnswer, LayoutRequest, Place } from './layout.ts'
 
 addEventListener('message', ({ data }: MessageEvent<LayoutRequest>) => {
   const graph = new Graph()
@@ -15,6 +15,12 @@ addEventListener('message', ({ data }: MessageEvent<LayoutRequest>) => {
       return [id, { x: x - width / 2, y: y - height / 2 }]
     }),
   )
-  const answer: LayoutAnswer = { number: data.number, places }
+  const bends = new Map(
+    data.edges.map(({ id, from, to }) => {
+      const { points } = graph.edge(from, to) as { readonly points: readonly Place[] }
+      return [id, points.slice(1, -1)]
+    }),
+  )
+  const answer: LayoutAnswer = { number: data.number, places, bends }
   postMessage(answer)
 })

@@ -2,7 +2,6 @@ import '@xyflow/react/dist/base.css'
 import {
   Background,
   Controls,
-  type Edge,
   type Node,
   Panel,
   ReactFlow,
@@ -14,10 +13,12 @@ import { useAnswer } from '../gateway/gateway.ts'
 import { usePlace } from '../scope.ts'
 import { words } from '../words.ts'
 import { GraphList } from './graph-list.tsx'
+import { type DrawnLine, GraphLine } from './graph-line.tsx'
 import { type DrawnNode, GraphNode } from './graph-node.tsx'
 import { type Picture, pictureOf, relationWords } from './graph-model.ts'
+import { nodeSize, passages } from './layout.ts'
 import styles from './object-graph.module.css'
-import { nodeSize, usePlaces } from './use-places.ts'
+import { usePlaces } from './use-places.ts'
 
 export interface ObjectGraphProps {
   /** The `id`s of the objects in the middle. */
@@ -32,6 +33,7 @@ const maxNodes = 500
 const maxSteps = 4
 const refreshMs = 3_000
 const nodeTypes = { object: GraphNode }
+const edgeTypes = { line: GraphLine }
 
 /** The objects around some objects, as a picture that stays current, or as a list. */
 export function ObjectGraph({ roots, selected, onSelect }: ObjectGraphProps) {
@@ -123,8 +125,8 @@ interface CanvasProps {
 function Canvas({ picture, asked, roots, selected, onSelect, onUnfold, onCentre }: CanvasProps) {
   const { open } = usePlace()
   const centre = JSON.stringify([roots, picture.steps, asked])
-  const places = usePlaces(picture, centre)
-  const flow = useRef<ReactFlowInstance<DrawnNode> | undefined>(undefined)
+  const layout = usePlaces(picture, centre)
+  const flow = useRef<ReactFlowInstance<DrawnNode, DrawnLine> | undefined>(undefined)
   const canvas = useRef<HTMLDivElement>(null)
   const wasFitted = useRef('')
   const [hovered, setHovered] = useState<string>()
@@ -132,7 +134,7 @@ function Canvas({ picture, asked, roots, selected, onSelect, onUnfold, onCentre 
   const nodes = useMemo(
     () =>
       picture.nodes.flatMap((node): DrawnNode[] => {
-        const position = places.get(node.id)
+        const position = layout.places.get(node.id)
         if (position === undefined) return []
         return [
           {
@@ -148,14 +150,20 @@ function Canvas({ picture, asked, roots, selected, onSelect, onUnfold, onCentre 
           },
         ]
       }),
-    [picture, places, selected, roots, onCentre, onUnfold],
+    [picture, layout, selected, roots, onCentre, onUnfold],
+  )
+  const passed = useMemo(
+    () => new Map(picture.edges.map((edge) => [edge.id, { passages: passages(edge, layout) }])),
+    [picture, layout],
   )
   const edges = useMemo(
     () =>
-      picture.edges.map(({ id, from, to, relations }): Edge => {
+      picture.edges.map(({ id, from, to, relations }): DrawnLine => {
         const isNear = hovered === from || hovered === to || hovered === id
         return {
           id,
+          type: 'line',
+          data: passed.get(id) ?? { passages: [] },
           source: from,
           target: to,
           focusable: false,
@@ -163,7 +171,7 @@ function Canvas({ picture, asked, roots, selected, onSelect, onUnfold, onCentre 
           ...(isNear ? { label: relations.map(relationWords).join(', ') } : {}),
         }
       }),
-    [picture, hovered],
+    [picture, passed, hovered],
   )
   // The picture is fitted where the user asks for another one, not when the objects change.
   const isPlaced = nodes.length > 0 && nodes.length === picture.nodes.length
@@ -178,10 +186,11 @@ function Canvas({ picture, asked, roots, selected, onSelect, onUnfold, onCentre 
   }
   return (
     <div ref={canvas} className={styles['canvas']}>
-      <ReactFlow<DrawnNode>
+      <ReactFlow<DrawnNode, DrawnLine>
         nodes={nodes}
         edges={edges}
         nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
         onInit={(instance) => {
           flow.current = instance
         }}
@@ -224,7 +233,7 @@ const readableZoom = 0.8
 const margin = 16
 
 async function fitted(
-  flow: ReactFlowInstance<DrawnNode> | undefined,
+  flow: ReactFlowInstance<DrawnNode, DrawnLine> | undefined,
   nodes: readonly DrawnNode[],
   height: number,
 ): Promise<void> {

@@ -1,22 +1,26 @@
 import { useEffect, useRef, useState } from 'react'
 import type { Picture } from './graph-model.ts'
-import type { LayoutAnswer, LayoutRequest, Place } from './layout.ts'
+import {
+  type Layout,
+  type LayoutAnswer,
+  type LayoutRequest,
+  nodeSize,
+  type Place,
+} from './layout.ts'
 
-/** The size of a drawn node, in pixels. */
-export const nodeSize = { width: 208, height: 44 } as const
 const gap = 12
 
-type Places = ReadonlyMap<string, Place>
+const nowhere: Layout = { places: new Map(), bends: new Map() }
 
 /**
  * Where the nodes of a picture are drawn, as a worker lays them out; empty until then. Nodes that stay keep their places,
  * so that nothing jumps when one comes or goes, unless the user `asked` for another picture.
  */
-export function usePlaces({ nodes, edges }: Picture, asked: string): Places {
+export function usePlaces({ nodes, edges }: Picture, asked: string): Layout {
   const worker = useRef<Worker | undefined>(undefined)
   const count = useRef(0)
   const placed = useRef({ before: '', next: '' })
-  const [places, setPlaces] = useState<Places>(new Map())
+  const [layout, setLayout] = useState(nowhere)
   const shape = JSON.stringify([nodes.map(({ id }) => id), edges.map(({ id }) => id)])
 
   useEffect(() => {
@@ -26,7 +30,7 @@ export function usePlaces({ nodes, edges }: Picture, asked: string): Places {
       if (data.number !== count.current) return
       const { before: last, next } = placed.current
       placed.current = { before: next, next }
-      setPlaces((before) => (last === next ? merged(before, data.places) : data.places))
+      setLayout((before) => (last === next ? merged(before, data) : data))
     })
     return () => {
       worker.current = undefined
@@ -38,7 +42,7 @@ export function usePlaces({ nodes, edges }: Picture, asked: string): Places {
     const request: LayoutRequest = {
       number: ++count.current,
       nodes: nodes.map(({ id }) => ({ id, ...nodeSize })),
-      edges: edges.map(({ from, to }) => ({ from, to })),
+      edges: edges.map(({ id, from, to }) => ({ id, from, to })),
     }
     placed.current = { ...placed.current, next: asked }
     worker.current?.postMessage(request)
@@ -46,21 +50,23 @@ export function usePlaces({ nodes, edges }: Picture, asked: string): Places {
     // oxlint-disable-next-line react-hooks/exhaustive-deps
   }, [shape])
 
-  return places
+  return layout
 }
 
 /** The new places around the old ones: where most nodes stay, each keeps its place, and new nodes give way to them. */
-function merged(before: Places, after: Places): Places {
-  const staying = [...after.keys()].filter((id) => before.has(id))
+function merged(before: Layout, after: Layout): Layout {
+  const staying = [...after.places.keys()].filter((id) => before.places.has(id))
   const [anchor = ''] = staying
-  const [old, now] = [before.get(anchor), after.get(anchor)]
+  const [old, now] = [before.places.get(anchor), after.places.get(anchor)]
   if (old === undefined || now === undefined) return after
-  const moved = new Map(
-    Array.from(after, ([id, { x, y }]) => [id, { x: x + old.x - now.x, y: y + old.y - now.y }]),
+  const shifted = ({ x, y }: Place): Place => ({ x: x + old.x - now.x, y: y + old.y - now.y })
+  const places = new Map(Array.from(after.places, ([id, place]) => [id, shifted(place)]))
+  const bends = new Map<string, readonly Place[]>(
+    Array.from(after.bends, ([id, all]) => [id, all.map(shifted)]),
   )
-  if (staying.length * 2 < after.size) return moved
-  const taken = new Map(staying.map((id) => [id, before.get(id) ?? old]))
-  for (const [id, place] of moved) {
+  if (staying.length * 2 < places.size) return { places, bends }
+  const taken = new Map(staying.map((id) => [id, before.places.get(id) ?? old]))
+  for (const [id, place] of places) {
     if (taken.has(id)) continue
     let free = place
     while ([...taken.values()].some((other) => overlap(other, free))) {
@@ -68,7 +74,8 @@ function merged(before: Places, after: Places): Places {
     }
     taken.set(id, free)
   }
-  return taken
+  for (const id of bends.keys()) bends.set(id, before.bends.get(id) ?? bends.get(id) ?? [])
+  return { places: taken, bends }
 }
 
 function overlap(a: Place, b: Place): boolean {

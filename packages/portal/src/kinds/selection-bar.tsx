@@ -1,3 +1,4 @@
+import { useState } from 'react'
 import { BulkMenu } from '../bulk/bulk-bar.tsx'
 import type { Kind } from '../gateway/kinds.ts'
 import controls from '../look/controls.module.css'
@@ -18,7 +19,8 @@ export function SelectionBar({
   /** The objects that the table lists. */
   readonly count: number | undefined
 }) {
-  const isShown = ids.size > 0 || gone > 0 || isPicking || failure !== undefined
+  const [isActing, setActing] = useState(false)
+  const isShown = ids.size > 0 || isActing || gone > 0 || isPicking || failure !== undefined
   if (!isShown) return null
   return (
     <section className={styles['selection']} aria-label={say.selection} ref={keepRoom}>
@@ -50,11 +52,11 @@ export function SelectionBar({
           ×
         </button>
       ) : null}
-      {ids.size === 0 ? null : (
+      {ids.size > 0 || isActing ? (
         <div className={styles['tools']}>
-          <BulkMenu kind={kind} ids={ids} />
+          <BulkMenu kind={kind} ids={ids} onActing={setActing} />
         </div>
-      )}
+      ) : null}
     </section>
   )
 }
