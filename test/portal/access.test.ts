@@ -31,6 +31,36 @@ const grant = ({ storage }: ServedPortal['cluster']): void => {
   })
 }
 
+/** Lets the group `sre` open shells and scale in `payments`, and the user `mixed` watch all of three groups. */
+const grantParts = ({ storage }: ServedPortal['cluster']): void => {
+  const create = (resource: string, kind: string, body: object): void => {
+    const object = { apiVersion: `${group}/v1`, kind, ...body } as never
+    storage.create({ group, version: 'v1', resource }, object)
+  }
+  const namespace = 'payments'
+  create('roles', 'Role', {
+    metadata: { name: 'shell-opener', namespace },
+    rules: [
+      { apiGroups: [''], resources: ['pods/exec'], verbs: ['get', 'create'] },
+      { apiGroups: ['apps'], resources: ['deployments/scale'], verbs: ['patch'] },
+    ],
+  })
+  create('roles', 'Role', {
+    metadata: { name: 'mixed', namespace },
+    rules: [{ apiGroups: ['', 'apps', 'batch'], resources: ['*'], verbs: ['watch'] }],
+  })
+  for (const [name, role, subject] of [
+    ['sre-shells', 'shell-opener', { apiGroup: group, kind: 'Group', name: 'sre' }],
+    ['mixed', 'mixed', { apiGroup: group, kind: 'User', name: 'mixed' }],
+  ] as const) {
+    create('rolebindings', 'RoleBinding', {
+      metadata: { name, namespace },
+      roleRef: { apiGroup: group, kind: 'Role', name: role },
+      subjects: [subject],
+    })
+  }
+}
+
 const rowsOf = async (page: Page, table: string): Promise<readonly string[]> => {
   const rows = page.getByRole('table', { name: table }).getByRole('row')
   await rows.nth(1).waitFor()
@@ -42,8 +72,9 @@ describeInBrowser('Who may do what', (browser) => {
   let portal: ServedPortal
   let pod = ''
   beforeAll(async () => {
-    portal = await servePortal()
+    portal = await servePortal({ hasMetrics: true })
     grant(portal.cluster)
+    grantParts(portal.cluster)
     const { pods } = await portal
       .gateway()
       .data(`{ pods(namespace: "payments", first: 1) { nodes { id } } }`)
@@ -122,6 +153,108 @@ describeInBrowser('Who may do what', (browser) => {
     await page.getByText('No role grants this.').waitFor()
     await page.goBack()
     await opened.audit()
+  })
+
+  it('is asked of a part of an object, as one types it: who may open a shell, or scale', async () => {
+    await using opened = await openPage(browser(), portal, {
+      path: '/access?type=pods/exec&verb=create&ns=payments',
+    })
+    const { page } = opened
+    const title = 'Who may do what'
+    const shells = [
+      'Group sre get, create pods/exec payments shell-opener by sre-shells',
+      'ServiceAccount payments/robot everything everything everywhere does-all by robot-does-all',
+    ]
+    await expect.poll(() => rowsOf(page, title)).toEqual(shells)
+    const field = page.getByLabel('Kind')
+    expect(await field.inputValue()).toBe('pods/exec')
+    // Each with its words, and of several groups with the group: two kinds have the plural "Pods".
+    const options = page.locator('#access-kinds option')
+    const offered = await options.evaluateAll((all) =>
+      (all as HTMLOptionElement[]).map(({ value, label }) => `${value} ${label}`),
+    )
+    expect(offered.slice(0, 5)).toEqual([
+      'pods/exec open a shell',
+      'pods/log read logs',
+      'pods/eviction evict',
+      'pods/portforward forward ports',
+      'deployments/scale scale',
+    ])
+    const labels = offered.map((one) => one.slice(one.indexOf(' ')))
+    expect(labels.filter((label) => / (?:Pods|Nodes)/.test(label)).toSorted()).toEqual([
+      ' Nodes',
+      ' Nodes · metrics.k8s.io',
+      ' Pods',
+      ' Pods · metrics.k8s.io',
+    ])
+    await opened.audit()
+    await page.getByLabel('Verb').selectOption('')
+    for (const [typed, expected] of [
+      ['deployments/scale', 'Group sre patch deployments/scale'],
+      ['deployments.apps/scale', 'Group sre patch deployments/scale'],
+      ['Pod/exec', 'Group sre get, create pods/exec'],
+      ['pods', 'Group oncall get, delete pods'],
+    ] as const) {
+      await field.click()
+      await page.keyboard.press('Control+a')
+      await page.keyboard.type(typed)
+      await page.keyboard.press('Enter')
+      await expect.poll(() => new URL(page.url()).searchParams.get('type')).toBe(typed)
+      await expect.poll(() => rowsOf(page, title)).toContainEqual(expect.stringContaining(expected))
+    }
+    // Typing a longer name does not choose the shorter one on the way.
+    await page.keyboard.press('Control+a')
+    await page.keyboard.type('Pod')
+    expect(new URL(page.url()).searchParams.get('type')).toBe('pods')
+    await page.keyboard.press('Control+a')
+    await page.keyboard.press('Delete')
+    await page.keyboard.press('Tab')
+    await expect.poll(() => new URL(page.url()).searchParams.get('type') ?? '').toBe('')
+    await page.getByText('No role').or(page.getByText('oncall-kills')).first().waitFor()
+    await page.goto(new URL('/access?type=Nonsense&ns=payments', portal.url).href)
+    await page.getByText('there is no type "Nonsense"').waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
+  it('is asked of a part of an object on its own page', async () => {
+    await using opened = await openPage(browser(), portal, { path: `/objects/${pod}?tab=access` })
+    const { page } = opened
+    const title = 'Who may do something with this Pod'
+    await page.getByLabel('Verb').selectOption('create')
+    await page.getByLabel('Part').selectOption({ label: 'pods/exec: open a shell' })
+    await expect
+      .poll(() => rowsOf(page, title))
+      .toEqual([
+        'Group sre get, create pods/exec payments shell-opener by sre-shells',
+        'ServiceAccount payments/robot everything everything everywhere does-all by robot-does-all',
+      ])
+    await opened.audit()
+  })
+
+  it('names the core group where a rule has others, too', async () => {
+    await using opened = await openPage(browser(), portal, {
+      path: '/access?type=Pod&verb=watch&ns=payments',
+    })
+    const { page } = opened
+    await expect
+      .poll(() => rowsOf(page, 'Who may do what'))
+      .toContain('User mixed watch everything core, apps, batch payments mixed by mixed')
+    await opened.audit()
+  })
+
+  it('says once on the page of an account what RBAC does not know', async () => {
+    const { serviceAccounts } = await portal
+      .gateway()
+      .data(`{ serviceAccounts(namespace: "payments", first: 1) { nodes { id } } }`)
+    await using opened = await openPage(browser(), portal, {
+      path: `/objects/${serviceAccounts.nodes[0].id}?tab=access`,
+    })
+    const { page } = opened
+    await page.getByRole('heading', { name: 'What this account may do' }).waitFor()
+    await page.getByRole('table', { name: 'Who may do something with this' }).waitFor()
+    await expect.poll(() => page.getByText(/^Members of the group system:masters/).count()).toBe(1)
+    expect(await page.getByText(/^Other authorizers/).count()).toBe(1)
+    expect(opened.problems).toEqual([])
   })
 
   it('fits a phone', async () => {

@@ -336,6 +336,99 @@ describeInBrowser('Creating objects from YAML', (browser) => {
     expect(opened.problems).toEqual([])
   })
 
+  it('marks a kind that the cluster does not serve and a namespace that is not there while one types, unless an earlier document makes them', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/create?ns=storefront' })
+    const { page } = opened
+    const asked: string[] = []
+    page.on('request', (request) => {
+      const body = request.postData() ?? ''
+      if (body.includes('KindFields')) asked.push(JSON.stringify(JSON.parse(body).variables))
+    })
+    const marked = async (): Promise<readonly string[]> =>
+      (await page.locator('.cm-invalid').allInnerTexts()).map((line) => line.trim())
+    const foo = (name: string, further = ''): string =>
+      `apiVersion: example.com/v1\nkind: Foo\nmetadata:\n  name: ${name}\n${further}`
+    await paste(
+      page,
+      [
+        foo('first'),
+        'apiVersion: v1\nkind: Deployment\nmetadata:\n  name: astray\n',
+        configMap('lost', 'one', '  namespace: nowhere\n'),
+        configMap('there', 'one', '  namespace: payments\n'),
+      ].join('---\n'),
+    )
+    await page
+      .getByText(
+        'kind: prod-eu serves no Foo of example.com/v1. Correct it, or add its CustomResourceDefinition before it.',
+      )
+      .waitFor()
+    await page
+      .getByText('kind: prod-eu serves no Deployment of v1. It serves Deployment of apps/v1.')
+      .waitFor()
+    await page
+      .getByText(
+        'metadata.namespace: you see no namespace “nowhere”. Correct it, or add a Namespace before it.',
+      )
+      .waitFor()
+    expect(await marked()).toEqual(['kind: Foo', 'kind: Deployment', 'namespace: nowhere'])
+    expect(new Set(asked).size).toBe(asked.length)
+    await opened.audit()
+    // The way out, as the texts say it.
+    const definition = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata:
+  name: foos.example.com
+spec:
+  group: example.com
+  scope: Namespaced
+  names: { kind: Foo, plural: foos, singular: foo, listKind: FooList }
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema: { openAPIV3Schema: { type: object } }
+`
+    const namespace = 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: nowhere\n'
+    const lost = configMap('lost', 'one', '  namespace: nowhere\n')
+    await paste(page, [definition, namespace, foo('first'), lost].join('---\n'))
+    await page.getByText('4 documents', { exact: true }).waitFor()
+    await expect.poll(marked).toEqual([])
+    // A namespace that another one makes meanwhile is there without a key pressed.
+    await paste(page, lost)
+    await expect.poll(marked).toEqual(['namespace: nowhere'])
+    portal.cluster.storage.create({ group: '', version: 'v1', resource: 'namespaces' }, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: 'nowhere' },
+    } as Unstructured)
+    await expect.poll(marked).toEqual([])
+    expect(opened.problems).toEqual([])
+  })
+
+  it('has templates of several documents, and takes them for one that is as it was', async () => {
+    await using opened = await openPage(browser(), portal, {
+      path: '/create?ns=storefront&kind=statefulsets.apps',
+    })
+    const { page } = opened
+    await page.getByText('2 documents', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Template' }).click()
+    const offered = await page.getByRole('menuitem').allInnerTexts()
+    for (const kind of ['DaemonSet', 'HorizontalPodAutoscaler', 'NetworkPolicy'])
+      expect(offered).toContain(kind)
+    await page.getByRole('menuitem', { name: 'PodDisruptionBudget' }).click()
+    await page.getByText('3 documents', { exact: true }).waitFor()
+    await review(page)
+    await page.getByRole('button', { name: 'Create 3 objects in prod-eu' }).waitFor()
+    // The two documents are a template: files take their place.
+    await page.getByLabel('Choose files').setInputFiles({
+      name: 'one.yaml',
+      mimeType: 'application/yaml',
+      buffer: Buffer.from(configMap('instead')),
+    })
+    await page.getByText('1 document', { exact: true }).waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
   it('is found by the search, and is usable on a narrow page', async () => {
     await using opened = await openPage(browser(), portal, {
       path: '/kinds/services?cluster=prod-eu',

@@ -109,8 +109,10 @@ describe('The place of the cursor', () => {
 /** The gateway as the page asks it. */
 const asked = (served: Pick<GatewayCaller, 'query'>): Gateway =>
   ({
-    ask: async (document: { readonly toString: () => string }, variables: Fields) =>
-      served.query(document.toString(), variables),
+    ask: async (document: { readonly toString: () => string }, variables: Fields) => {
+      const { data, errors = [] } = await served.query(document.toString(), variables)
+      return { data, errors }
+    },
   }) as unknown as Gateway
 
 describeAccess('a text of the portal', (cluster) => {
@@ -129,12 +131,21 @@ describeAccess('a text of the portal', (cluster) => {
     await using served = await serveShop(cluster())
     const ann = served.as('ann-token')
     const fields = new KindFields(asked(ann))
+    expect(templates.map(({ kind }) => kind)).toEqual(
+      expect.arrayContaining([
+        'StatefulSet',
+        'DaemonSet',
+        'HorizontalPodAutoscaler',
+        'NetworkPolicy',
+        'PodDisruptionBudget',
+      ]),
+    )
     for (const { text, kind } of templates) {
       const { documents, problems } = await read(text)
       expect(problems, kind).toEqual([])
       for (const document of documents) {
-        const { apiVersion } = document
-        const at = { apiVersion, kind, cluster: undefined, namespace: 'default' }
+        const { apiVersion, kind: of } = document
+        const at = { apiVersion, kind: of, cluster: undefined, namespace: 'default' }
         expect(await checkedBySchema(document, at, fields), kind).toEqual([])
         const { data, errors } = await ann.query(
           'mutation ($manifest: JSON!) { apply(manifest: $manifest, namespace: "default", dryRun: true) { dryRun warnings } }',

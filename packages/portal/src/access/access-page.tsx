@@ -10,6 +10,7 @@ import { clustersOf, hasSeveralClusters, useScope } from '../scope.ts'
 import { accessWords as said } from './access-words.ts'
 import { Grants, type Subject, subjectName } from './grants.tsx'
 import styles from './grants.module.css'
+import { askedOf, KindField } from './kind-field.tsx'
 import { VerbField } from './verb-field.tsx'
 
 type SubjectKind = Subject['kind']
@@ -22,7 +23,7 @@ export function AccessPage() {
   const { verb = '', type = '', who = '' } = useSearch({ from: '/access' })
   const navigate = useNavigate({ from: '/access' })
   const { scope } = useScope()
-  const { kinds } = useKinds()
+  const { kinds, isPending } = useKinds()
   const change = (changed: Partial<AccessSearch>): void => {
     void navigate({ search: (before: AccessSearch) => ({ ...before, ...changed }) })
   }
@@ -33,7 +34,7 @@ export function AccessPage() {
   const asked = {
     ...clustersOf(scope),
     verb: verb === '' ? null : verb,
-    type: type === '' ? null : type,
+    ...askedOf(type, kinds),
     namespace: others.length === 0 ? (namespace ?? null) : null,
     subject: subject?.name === '' ? null : (subject ?? null),
   }
@@ -60,23 +61,13 @@ export function AccessPage() {
             change({ verb: chosen })
           }}
         />
-        <label>
-          {said.kind}
-          <select
-            className={controls['field']}
-            value={type}
-            onChange={({ target }) => {
-              change({ type: target.value })
-            }}
-          >
-            <option value="">{said.anyKind}</option>
-            {kinds.map((kind) => (
-              <option key={kind.path} value={kind.type}>
-                {kind.title}
-              </option>
-            ))}
-          </select>
-        </label>
+        <KindField
+          typed={type}
+          kinds={kinds}
+          change={(typed) => {
+            change({ type: typed })
+          }}
+        />
         <label>
           {said.subjectKind}
           <select
@@ -112,14 +103,18 @@ export function AccessPage() {
           </>
         )}
       </form>
-      <Grants
-        key={JSON.stringify(asked)}
-        title={said.title}
-        asked={asked}
-        visit={({ kind, ...of }) => {
-          change({ who: `${kind}:${subjectName({ kind, ...of })}`, verb: '', type: '' })
-        }}
-      />
+      {isPending && type !== '' ? (
+        <div aria-busy="true" />
+      ) : (
+        <Grants
+          key={JSON.stringify(asked)}
+          title={said.title}
+          asked={asked}
+          visit={({ kind, ...of }) => {
+            change({ who: `${kind}:${subjectName({ kind, ...of })}`, verb: '', type: '' })
+          }}
+        />
+      )}
     </section>
   )
 }

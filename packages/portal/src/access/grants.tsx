@@ -13,6 +13,7 @@ import { PlaceLink } from '../look/place-link.tsx'
 import stacked from '../look/stacked-table.module.css'
 import { accessWords as said } from './access-words.ts'
 import styles from './grants.module.css'
+import { partWords } from './part-words.ts'
 
 export type Asked = Omit<AccessGrantsQueryVariables, 'first'>
 
@@ -60,11 +61,14 @@ function useRbacChanges({ cluster, clusters }: Asked, changed: () => void): void
 export function Grants({
   asked,
   title,
+  hasNotes = true,
   visit,
 }: {
   readonly asked: Asked
   /** The name of the table. */
   readonly title: string
+  /** Whether the answer's notes stand below. Default: yes. */
+  readonly hasNotes?: boolean
   readonly visit?: (subject: Subject) => void
 }) {
   const [first, setFirst] = useState(firstPage)
@@ -120,7 +124,7 @@ export function Grants({
           )}
         </p>
       ) : null}
-      {notes.map((note) => (
+      {(hasNotes ? notes : []).map((note) => (
         <p key={note} className={styles['dim']}>
           {note}
         </p>
@@ -240,7 +244,12 @@ export function subjectName({ namespace, name }: Subject): string {
 function On({ rule }: { readonly rule: Grant['rule'] }) {
   const { apiGroups, resources, resourceNames, nonResourceURLs } = rule
   const [isOpen, setOpen] = useState(false)
-  const groups = apiGroups.filter((group) => group !== '' && group !== '*')
+  // Resources by name alone are those of the core group.
+  const isCoreSaid = apiGroups.length > 1 || resources.includes('*')
+  const groups = apiGroups.flatMap((group) => {
+    if (group !== '') return group === '*' ? [] : [group]
+    return isCoreSaid ? [partWords.core] : []
+  })
   const lists = [[...resources.map(starred), ...nonResourceURLs], resourceNames, groups]
   const [things, names, ofGroups] = lists.map((all) =>
     (isOpen ? all : all.slice(0, fewNames)).join(', '),

@@ -4,6 +4,7 @@ import type { SeenObject } from '../object/live-object.ts'
 import { Section } from '../object/section.tsx'
 import { accessWords as said } from './access-words.ts'
 import { Grants, type Subject, subjectName } from './grants.tsx'
+import { parts, partWords } from './part-words.ts'
 import { VerbField } from './verb-field.tsx'
 import styles from './grants.module.css'
 
@@ -13,6 +14,7 @@ export function ObjectGrants({ object }: { readonly object: SeenObject }) {
   const namespace = object.namespace ?? undefined
   const [subject, setSubject] = useState<Subject>()
   const [verb, setVerb] = useState('')
+  const [subresource, setSubresource] = useState('')
   const isCore = apiVersion === 'v1'
   const isNamespace = isCore && kind === 'Namespace'
   if (subject !== undefined) {
@@ -38,15 +40,22 @@ export function ObjectGrants({ object }: { readonly object: SeenObject }) {
     )
   }
   const title = isNamespace ? said.inNamespace(name) : said.whoMayDo(kind)
-  const own = isNamespace
+  const of = isNamespace
     ? { namespace: name }
-    : { type: object.__typename, namespace: namespace ?? null, name }
+    : {
+        type: object.__typename,
+        ...(subresource !== '' && { subresource }),
+        namespace: namespace ?? null,
+        name,
+      }
+  const own = parts.filter(({ type }) => type === object.__typename)
   return (
     <>
       {isCore && kind === 'ServiceAccount' && namespace !== undefined ? (
         <Section title={said.ofAccount}>
           <Grants
             title={said.ofAccount}
+            hasNotes={false}
             asked={{ cluster, subject: { kind: 'SERVICE_ACCOUNT', namespace, name } }}
           />
         </Section>
@@ -54,10 +63,29 @@ export function ObjectGrants({ object }: { readonly object: SeenObject }) {
       <Section title={title}>
         <p className={styles['form']}>
           <VerbField verb={verb} change={setVerb} />
+          {own.length === 0 ? null : (
+            <label>
+              {partWords.part}
+              <select
+                className={controls['field']}
+                value={subresource}
+                onChange={({ target }) => {
+                  setSubresource(target.value)
+                }}
+              >
+                <option value="">{partWords.whole}</option>
+                {own.map(({ typed, subresource: one, does }) => (
+                  <option key={typed} value={one}>
+                    {typed}: {does}
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
         </p>
         <Grants
           title={title}
-          asked={{ cluster, ...own, verb: verb === '' ? null : verb }}
+          asked={{ cluster, ...of, verb: verb === '' ? null : verb }}
           visit={setSubject}
         />
       </Section>

@@ -8,8 +8,7 @@ import { fieldsIn, isOwnConflict, refusalOf, type Written, writtenOf } from '../
 import { WriteRun } from '../actions/write-run.ts'
 import { ApplyDocumentDocument, CreateDocumentDocument } from '../gateway/documents.ts'
 import { type AnswerError, type Gateway } from '../gateway/gateway.ts'
-import { textAt } from '../object/json.ts'
-import type { ManifestDocument } from './manifest-text.ts'
+import { definitionOf, isNamespace, type ManifestDocument } from './manifest-text.ts'
 
 /** One document for one cluster. */
 export interface Job {
@@ -207,23 +206,19 @@ export function linesOf(document: ManifestDocument, errors: readonly AnswerError
 
 /** What a refused document needs, if an earlier one makes it. */
 function neededBy(
-  { number, apiVersion, kind, namespace }: ManifestDocument,
+  document: ManifestDocument,
   errors: readonly AnswerError[],
   all: readonly ManifestDocument[],
 ): string | undefined {
+  const { number, namespace } = document
   const earlier = all.filter((one) => one.number < number)
   const code = errors[0]?.extensions?.code
   if (code === 'NOT_FOUND' && namespace !== undefined) {
-    const made = earlier.some((one) => one.kind === 'Namespace' && one.name === namespace)
+    const made = earlier.some((one) => isNamespace(one, namespace))
     return made ? `Namespace ${namespace}` : undefined
   }
   if (code !== 'BAD_USER_INPUT') return undefined
-  const definition = earlier.find(
-    ({ kind: of, value }) =>
-      of === 'CustomResourceDefinition' &&
-      textAt(value, 'spec', 'names', 'kind') === kind &&
-      textAt(value, 'spec', 'group') === apiVersion.split('/')[0],
-  )
+  const definition = definitionOf(document, earlier)
   return definition && `CustomResourceDefinition ${definition.name}`
 }
 

@@ -14,9 +14,10 @@ import { useNamespaces } from '../gateway/viewer.ts'
 import controls from '../look/controls.module.css'
 import { Failure, Notice } from '../look/notice.tsx'
 import yamlStyles from '../object/yaml-tab.module.css'
-import { hasSeveralClusters, useScope } from '../scope.ts'
+import { hasSeveralClusters, inScope, useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import { ApplyRun, linesOf, type Progress } from './apply-run.ts'
+import { checkedByCluster } from './cluster-check.ts'
 import { completions } from './completion.ts'
 import { createWords as say } from './create-words.ts'
 import styles from './create.module.css'
@@ -33,6 +34,7 @@ export function CreatePage() {
   const { data, errors, isPending } = useAnswer(WritesDocument, {})
   const { kinds, byPath, isPending: isAsking } = useKinds()
   const { kind = '' } = useSearch({ from: '/create' })
+  const { scope } = useScope()
   const clusters = (data?.gatewayClusters ?? []).filter(({ writable }) => writable)
   if (isPending || isAsking) return <div aria-busy="true" />
   if (errors.length > 0) return <Failure errors={errors} isView />
@@ -47,6 +49,7 @@ export function CreatePage() {
     <Create
       key={kind}
       all={clusters.map(({ name }) => name)}
+      inView={inScope(data?.gatewayClusters ?? [], scope).map(({ name }) => name)}
       kinds={kinds}
       begin={kind === '' ? '' : textFor(kind, byPath.get(kind))}
     />
@@ -64,18 +67,21 @@ const mostChecked = 50
 
 function Create({
   all,
+  inView,
   kinds,
   begin,
 }: {
   /** The clusters that can be written. */
   readonly all: readonly string[]
+  /** The clusters in scope, whose kinds and namespaces are known. */
+  readonly inView: readonly string[]
   readonly kinds: ReturnType<typeof useKinds>['kinds']
   /** The text to begin with. */
   readonly begin: string
 }) {
   const gateway = useGateway()
   const { scope } = useScope()
-  const { names } = useNamespaces()
+  const { names, isPending: isAskingNames } = useNamespaces()
   const [draft] = useState(() => keptText(begin))
   const [text, setText] = useState(() => withBegin(draft, begin))
   const [clusters, setClusters] = useState(() => firstClusters(all, scope))
@@ -99,6 +105,9 @@ function Create({
   const fields = useMemo(() => new KindFields(gateway), [gateway])
   const where = useRef({ cluster: clusters[0], namespace, kinds })
   where.current = { cluster: clusters[0], namespace, kinds }
+  const isKnown =
+    names.length > 0 && !isAskingNames && clusters.every((one) => inView.includes(one))
+  const knownNames = isKnown ? names.join('\n') : ''
 
   useEffect(() => {
     if (place.current === null) return
@@ -140,35 +149,42 @@ function Create({
     setProgress(undefined)
     setRefusal(undefined)
     editor.current?.mark([])
+    const timer = setTimeout(() => keepText(text), restMs)
+    return () => clearTimeout(timer)
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [text, clusters, namespace])
+  // What was not served may be by now.
+  useEffect(() => fields.forgetUnserved(), [fields, kinds])
+  useEffect(() => {
     const reads = new AbortController()
-    const timer = setTimeout(() => {
-      keepText(text)
-      void check(reads.signal)
-    }, restMs)
+    const timer = setTimeout(() => void check(reads.signal), restMs)
     return () => {
       clearTimeout(timer)
       reads.abort()
     }
     // oxlint-disable-next-line react/exhaustive-deps
-  }, [text, clusters, namespace])
+  }, [text, clusters, namespace, kinds, knownNames])
 
   const check = async (signal: AbortSignal): Promise<void> => {
     const read = await reader.read(text, signal)
     if (read === undefined) return
     setReading(read)
+    const namespaces = knownNames === '' ? undefined : new Set(knownNames.split('\n'))
     const found = await Promise.all(
-      read.documents.slice(0, mostChecked).map((document) => {
+      read.documents.slice(0, mostChecked).flatMap((document) => {
         const { apiVersion, kind, namespace: own = namespace } = document
-        return checkedBySchema(
-          document,
-          { apiVersion, kind, cluster: clusters[0], namespace: own },
-          fields,
-        )
+        const of = { apiVersion, kind, cluster: clusters[0], namespace: own }
+        return [
+          checkedByCluster(document, of, read.documents, { fields, kinds, namespaces }),
+          checkedBySchema(document, of, fields),
+        ]
       }),
     )
     if (signal.aborted) return
     setChecks(found.flat())
     const wrong = [...read.problems, ...found.flat()]
+    // The marks of a review are those of what was refused.
+    if (run.current !== undefined) return
     editor.current?.mark(wrong.flatMap(({ line }) => line ?? []))
   }
 

@@ -39,7 +39,8 @@ export const createWords = {
       namespace === undefined ? '' : `, namespace ${namespace}`
     }`,
   checks: 'What the text says',
-  checksNext: 'By the schema of the kinds. The API server has the last word: review all the same.',
+  checksNext:
+    'By the kinds, their schema and the namespaces that you may see. The API server has the last word: review all the same.',
   line: (line: number): string => `Line ${line.toLocaleString('en')}`,
   empty: 'There is no document yet. Type one, paste one, or begin with a template.',
   noObject: 'This is no object.',
@@ -56,6 +57,19 @@ export const createWords = {
     required: 'it is required',
     unknown: 'there is no such field',
     type: (type: string): string => `it takes ${type}`,
+    unserved: (
+      cluster: string | undefined,
+      kind: string,
+      apiVersion: string,
+      others: readonly string[],
+    ): string =>
+      `${cluster ?? 'the cluster'} serves no ${kind} of ${apiVersion}. ${
+        others.length === 0
+          ? 'Correct it, or add its CustomResourceDefinition before it.'
+          : `It serves ${kind} of ${others.join(' and ')}.`
+      }`,
+    noNamespace: (namespace: string): string =>
+      `you see no namespace “${namespace}”. Correct it, or add a Namespace before it.`,
     values: (values: readonly string[]): string => `it is one of ${values.join(', ')}`,
     list: 'a list',
     map: 'an object',

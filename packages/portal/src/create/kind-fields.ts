@@ -1,5 +1,5 @@
 import { KindFieldsDocument, type KindFieldsQuery } from '../gateway/documents.ts'
-import type { Gateway } from '../gateway/gateway.ts'
+import { type AnswerError, errorsOf, type Gateway } from '../gateway/gateway.ts'
 
 /** A field of a kind, as the API server describes it. */
 export type KindField = NonNullable<KindFieldsQuery['kindFields']>[number]
@@ -18,7 +18,10 @@ const atOnce = 100
 /** The fields of kinds at their places, each asked for once. Nothing is known of what the gateway refuses. */
 export class KindFields {
   readonly #gateway: Gateway
+  /** By kind and place. */
   readonly #places = new Map<string, Promise<readonly KindField[]>>()
+  /** The kinds that the gateway says are not served. */
+  readonly #unserved = new Set<string>()
 
   constructor(gateway: Gateway) {
     this.#gateway = gateway
@@ -29,7 +32,7 @@ export class KindFields {
     of: FieldsOf,
     paths: readonly string[],
   ): Promise<ReadonlyMap<string, readonly KindField[]>> {
-    const keyOf = (path: string): string => JSON.stringify([of, path])
+    const keyOf = (path: string): string => placeKey(of, path)
     const missing = paths.filter((path) => !this.#places.has(keyOf(path)))
     for (let from = 0; from < missing.length; from += atOnce) {
       const asked = missing.slice(from, from + atOnce)
@@ -45,10 +48,20 @@ export class KindFields {
     return new Map(await Promise.all(found))
   }
 
-  async #ask(
-    { apiVersion, kind, cluster, namespace }: FieldsOf,
-    paths: readonly string[],
-  ): Promise<readonly KindField[]> {
+  /** Whether no cluster serves the kind. Asks for what {@link at} asks first. */
+  async isUnserved(of: FieldsOf): Promise<boolean> {
+    await this.at(of, [''])
+    return this.#unserved.has(placeKey(of, ''))
+  }
+
+  /** Asks again for kinds that were not served: they may be by now. */
+  forgetUnserved(): void {
+    for (const key of this.#unserved) this.#places.delete(key)
+    this.#unserved.clear()
+  }
+
+  async #ask(of: FieldsOf, paths: readonly string[]): Promise<readonly KindField[]> {
+    const { apiVersion, kind, cluster, namespace } = of
     const variables = {
       apiVersion,
       kind,
@@ -57,12 +70,27 @@ export class KindFields {
       paths: [...paths],
     }
     try {
-      const { data } = await this.#gateway.ask(KindFieldsDocument, variables)
+      const { data, errors } = await this.#gateway.ask(KindFieldsDocument, variables)
+      this.#note(of, paths, errors)
       return data.kindFields ?? []
-    } catch {
+    } catch (error) {
+      this.#note(of, paths, errorsOf(error as Error))
       return []
     }
   }
+
+  #note(of: FieldsOf, paths: readonly string[], errors: readonly AnswerError[]): void {
+    const isUnserved = errors.some(
+      ({ extensions }) =>
+        extensions?.code === 'BAD_USER_INPUT' &&
+        ['group', 'kind'].includes(String(extensions['argument'])),
+    )
+    if (isUnserved) for (const path of paths) this.#unserved.add(placeKey(of, path))
+  }
+}
+
+function placeKey(of: FieldsOf, path: string): string {
+  return JSON.stringify([of, path])
 }
 
 function placeOf({ path, name }: KindField): string {

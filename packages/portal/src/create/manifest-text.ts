@@ -156,3 +156,21 @@ function readObject(
   }
   return { documents: [one], problems: [] }
 }
+
+/** Whether a document makes the namespace of a name. */
+export function isNamespace({ kind, name }: ManifestDocument, namespace: string): boolean {
+  return kind === 'Namespace' && name === namespace
+}
+
+/** The document among these that defines the kind of a document. */
+export function definitionOf(
+  { apiVersion, kind }: Pick<ManifestDocument, 'apiVersion' | 'kind'>,
+  documents: readonly ManifestDocument[],
+): ManifestDocument | undefined {
+  return documents.find(
+    ({ kind: of, value }) =>
+      of === 'CustomResourceDefinition' &&
+      textAt(value, 'spec', 'names', 'kind') === kind &&
+      textAt(value, 'spec', 'group') === apiVersion.split('/')[0],
+  )
+}

@@ -50,6 +50,140 @@ spec:
 `,
   ),
   template(
+    'statefulsets.apps',
+    `apiVersion: apps/v1
+kind: StatefulSet
+metadata:
+  name: store
+  labels:
+    app.kubernetes.io/name: store
+spec:
+  serviceName: store
+  replicas: 3
+  selector:
+    matchLabels:
+      app.kubernetes.io/name: store
+  template:
+    metadata:
+      labels:
+        app.kubernetes.io/name: store
+    spec:
+      containers:
+        - name: store
+          image: registry.example/store:1.0
+          ports:
+            - name: store
+              containerPort: 6000
+          readinessProbe:
+            tcpSocket:
+              port: store
+          resources:
+            requests:
+              cpu: 100m
+              memory: 256Mi
+            limits:
+              memory: 256Mi
+          volumeMounts:
+            - name: data
+              mountPath: /data
+  # Each pod gets a claim of its own, which stays when the pod goes.
+  volumeClaimTemplates:
+    - metadata:
+        name: data
+      spec:
+        accessModes:
+          - ReadWriteOnce
+        resources:
+          requests:
+            storage: 10Gi
+---
+# Headless: it gives each pod a name, such as store-0.store.
+apiVersion: v1
+kind: Service
+metadata:
+  name: store
+spec:
+  clusterIP: None
+  selector:
+    app.kubernetes.io/name: store
+  ports:
+    - name: store
+      port: 6000
+      targetPort: store
+`,
+  ),
+  template(
+    'daemonsets.apps',
+    `apiVersion: apps/v1
+kind: DaemonSet
+metadata:
+  name: agent
+  labels:
+    app.kubernetes.io/name: agent
+spec:
+  selector:
+    matchLabels:
+      app.kubernetes.io/name: agent
+  updateStrategy:
+    rollingUpdate:
+      maxUnavailable: 10%
+  template:
+    metadata:
+      labels:
+        app.kubernetes.io/name: agent
+    spec:
+      # Also on nodes that take no other pods.
+      tolerations:
+        - operator: Exists
+          effect: NoSchedule
+      containers:
+        - name: agent
+          image: registry.example/agent:1.0
+          resources:
+            requests:
+              cpu: 50m
+              memory: 64Mi
+            limits:
+              memory: 64Mi
+`,
+  ),
+  template(
+    'horizontalpodautoscalers.autoscaling',
+    `apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata:
+  name: web
+spec:
+  scaleTargetRef:
+    apiVersion: apps/v1
+    kind: Deployment
+    name: web
+  minReplicas: 2
+  maxReplicas: 10
+  metrics:
+    - type: Resource
+      resource:
+        name: cpu
+        # Of what the containers request.
+        target:
+          type: Utilization
+          averageUtilization: 70
+`,
+  ),
+  template(
+    'poddisruptionbudgets.policy',
+    `apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: web
+spec:
+  maxUnavailable: 1
+  selector:
+    matchLabels:
+      app.kubernetes.io/name: web
+`,
+  ),
+  template(
     'services',
     `apiVersion: v1
 kind: Service
@@ -82,6 +216,26 @@ spec:
                 name: web
                 port:
                   name: http
+`,
+  ),
+  template(
+    'networkpolicies.networking.k8s.io',
+    `apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: web
+spec:
+  podSelector:
+    matchLabels:
+      app.kubernetes.io/name: web
+  policyTypes:
+    - Ingress
+  # From pods of the same namespace only.
+  ingress:
+    - from:
+        - podSelector: {}
+      ports:
+        - port: http
 `,
   ),
   template(
@@ -212,15 +366,17 @@ subjects:
 
 /** Whether a text is nothing but templates, as they are. */
 export function isOfTemplates(text: string): boolean {
-  return text
-    .split(/^---$/m)
-    .map((part) => part.trim())
-    .every(
-      (part) =>
-        part === '' ||
-        templates.some((one) => one.text.trim() === part) ||
-        /^apiVersion: \S+\nkind: \S+\nmetadata:\n {2}name:$/.test(part),
-    )
+  const known = new Set(templates.flatMap((one) => documentsOf(one.text)))
+  return documentsOf(text).every(
+    (part) =>
+      part === '' ||
+      known.has(part) ||
+      /^apiVersion: \S+\nkind: \S+\nmetadata:\n {2}name:$/.test(part),
+  )
+}
+
+function documentsOf(text: string): readonly string[] {
+  return text.split(/^---$/m).map((part) => part.trim())
 }
 
 /** The text for a kind; without a template, what every object has. */
