@@ -2,13 +2,18 @@ import type { Simulator } from 'informerql/simulator'
 
 const pods = { group: '', version: 'v1', resource: 'pods' }
 
-/** Makes a pod without an owner whose container crashes at each start. */
-export function breakPod({ storage }: Simulator, namespace: string, name: string): void {
+/** Makes a pod whose container crashes at each start, without an owner unless `metadata` names one. */
+export function breakPod(
+  { storage }: Simulator,
+  namespace: string,
+  name: string,
+  metadata: object = {},
+): void {
   const waiting = { reason: 'CrashLoopBackOff', message: `back-off restarting ${name}` }
   storage.create(pods, {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace, labels: { app: name } },
+    metadata: { name, namespace, labels: { app: name }, ...metadata },
     spec: { containers: [{ name: 'main', image: 'busybox:1' }] },
     status: {
       phase: 'Running',

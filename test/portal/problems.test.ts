@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto'
+import { resources, type Unstructured } from 'informerql/kubernetes'
+import type { Simulator } from 'informerql/simulator'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
@@ -6,6 +9,50 @@ import { openPage, type ServedPortal, servePortal } from './portal-page.ts'
 
 const lines = (page: Page) => page.locator('main li[data-severity]')
 const count = (page: Page) => page.getByLabel('Number of problems')
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** A Deployment with these revisions, and a pod of the last one that crashes. */
+function putRollout(
+  simulator: Simulator,
+  name: string,
+  revisions: readonly { readonly image: string; readonly checksum: string }[],
+): void {
+  const { storage } = simulator
+  const namespace = 'storefront'
+  const apps = { apiVersion: 'apps/v1' }
+  const owned = ({ kind, metadata }: Unstructured) => ({
+    ownerReferences: [
+      { ...apps, kind, name: metadata.name, uid: metadata.uid ?? '', controller: true },
+    ],
+  })
+  const annotated = (revision: number) => ({
+    annotations: { 'deployment.kubernetes.io/revision': String(revision) },
+  })
+  const selector = { matchLabels: { app: name } }
+  const deployment = storage.create(resources.deployments, {
+    ...apps,
+    kind: 'Deployment',
+    metadata: { name, namespace, ...annotated(revisions.length) },
+    spec: { replicas: 1, selector, template: {} },
+  } as Unstructured)
+  for (const [at, { image, checksum }] of revisions.entries()) {
+    const template = {
+      metadata: { labels: selector.matchLabels, annotations: { checksum } },
+      spec: {
+        terminationGracePeriodSeconds: at,
+        containers: [{ name: 'main', image, env: [{ name: 'AT', value: String(at) }] }],
+      },
+    }
+    const set = storage.create(resources.replicaSets, {
+      ...apps,
+      kind: 'ReplicaSet',
+      metadata: { name: `${name}-${at}`, namespace, ...annotated(at + 1), ...owned(deployment) },
+      spec: { replicas: 1, selector, template },
+    } as Unstructured)
+    if (at === revisions.length - 1) breakPod(simulator, namespace, `${name}-pod`, owned(set))
+  }
+}
 
 describeInBrowser('The problems of the portal', (browser) => {
   let portal: ServedPortal
@@ -38,6 +85,31 @@ describeInBrowser('The problems of the portal', (browser) => {
     removePod(us, 'storefront', 'just-broken')
     await broken.waitFor({ state: 'detached' })
     await expect.poll(() => badge.textContent()).toBe(`Problems${before}`)
+  })
+
+  it('cut hashes of what changed to their beginning, and open the fields that are not shown', async () => {
+    const eu = portal.clusters[0]?.simulator
+    if (eu === undefined) throw new Error('the fleet has prod-eu')
+    const [before, after] = [digest('before'), digest('after')]
+    putRollout(eu, 'hashed', [
+      { image: `hashed@sha256:${before}`, checksum: before },
+      { image: `hashed@sha256:${after}`, checksum: after },
+    ])
+    await using opened = await openPage(browser(), portal, { path: '/problems?cluster=prod-eu' })
+    const { page } = opened
+    const line = lines(page).filter({ hasText: 'storefront/hashed' })
+    const image = line.locator('ins', { hasText: `hashed@sha256:${after.slice(0, 12)}…` })
+    await image.waitFor()
+    expect(await image.getAttribute('title')).toBe(`hashed@sha256:${after}`)
+    expect(await line.textContent()).not.toContain(after)
+    const checksum = line.locator('ins', { hasText: new RegExp(`^${after.slice(0, 12)}…$`) })
+    expect(await checksum.isVisible()).toBe(false)
+    const more = line.locator('summary', { hasText: 'and 2 more' })
+    await more.focus()
+    await page.keyboard.press('Enter')
+    await checksum.waitFor()
+    expect(await checksum.getAttribute('title')).toBe(after)
+    await opened.audit()
   })
 
   it('are narrowed by severity and kind in the address, and by the scope', async () => {

@@ -83,26 +83,47 @@ export function FieldChanges({
   /** How many are shown. */
   readonly most: number
 }) {
-  const shown = fields.toSorted((one, other) => weightOf(one) - weightOf(other)).slice(0, most)
-  if (shown.length === 0) return null
+  const sorted = fields.toSorted((one, other) => weightOf(one) - weightOf(other))
+  const hidden = sorted.slice(most)
+  const unread = count - fields.length
+  const others =
+    unread > 0 ? <li className={styles['dim']}>{words.problems.others(unread)}</li> : null
+  if (sorted.length === 0) return null
   return (
     <ul className={styles['fields']}>
-      {shown.map(({ path, before, after, masked }) => (
-        <li key={path}>
-          <code title={path}>{shortPath(path)}</code>{' '}
-          {masked === true ? (
-            <span className={styles['dim']}>{said.masked}</span>
-          ) : (
-            <>
-              <del>{valueText(before)}</del> → <ins>{valueText(after)}</ins>
-            </>
-          )}
-        </li>
+      {sorted.slice(0, most).map((field) => (
+        <Field key={field.path} field={field} />
       ))}
-      {count > shown.length ? (
-        <li className={styles['dim']}>{words.problems.others(count - shown.length)}</li>
-      ) : null}
+      {hidden.length === 0 ? null : (
+        <li>
+          <details>
+            <summary>{words.problems.others(count - most)}</summary>
+            <ul>
+              {hidden.map((field) => (
+                <Field key={field.path} field={field} />
+              ))}
+              {others}
+            </ul>
+          </details>
+        </li>
+      )}
+      {hidden.length === 0 ? others : null}
     </ul>
+  )
+}
+
+function Field({ field: { path, before, after, masked } }: { readonly field: FieldChange }) {
+  return (
+    <li>
+      <code title={path}>{shortPath(path)}</code>{' '}
+      {masked === true ? (
+        <span className={styles['dim']}>{said.masked}</span>
+      ) : (
+        <>
+          <Value value={before} as="del" /> → <Value value={after} as="ins" />
+        </>
+      )}
+    </li>
   )
 }
 
@@ -121,8 +142,11 @@ function shortPath(path: string): string {
 
 const longest = 80
 
-function valueText(value: unknown): string {
-  if (value === null || value === undefined) return '–'
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > longest ? `${text.slice(0, longest)}…` : text
+/** A value, without most of a hash; the whole is its title. */
+function Value({ value, as: Kind }: { readonly value: unknown; readonly as: 'del' | 'ins' }) {
+  if (value === null || value === undefined) return <Kind>–</Kind>
+  const whole = typeof value === 'string' ? value : JSON.stringify(value)
+  const text = whole.replaceAll(/\w{40,}/g, (hash) => `${hash.slice(0, 12)}…`)
+  const shown = text.length > longest ? `${text.slice(0, longest)}…` : text
+  return <Kind title={shown === whole ? undefined : whole}>{shown}</Kind>
 }
