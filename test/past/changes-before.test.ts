@@ -132,6 +132,20 @@ describe('what changed before a problem', () => {
     })
   })
 
+  it('passes over a restart for the rollout before it', async () => {
+    const { patch, remove, seen } = past
+    await remove(`${core}/pods/shop-3-x`)
+    await patch(`${apps}/deployments/shop`, { spec: { template: template('shop:4') } }, 'argocd')
+    await seen()
+    const annotations = { 'kubectl.kubernetes.io/restartedAt': 'noon' }
+    await patch(`${apps}/deployments/shop`, { spec: { template: { metadata: { annotations } } } })
+    await seen()
+    await podOf('shop-4-x', 'shop:4', 'RegistryUnavailable')
+    await seen()
+    const [first] = await changesOf('RegistryUnavailable')
+    expect(first?.['fields'][0]).toMatchObject({ after: 'shop:4' })
+  })
+
   it('asks the archive once for a page, and refuses pages of pages', async () => {
     const { data, errors } = await past.gateway.query(
       `{ ${Array.from({ length: 40 }, (_, at) => `p${at}: problems(first: 500) { nodes { changesBefore(first: 500) { id fields(first: 200) { path } } } }`).join(' ')} }`,

@@ -13,12 +13,26 @@ const template = (image: string, level: string, hash: string): Fields => ({
   spec: { containers: [{ name: 'app', image, env: [{ name: 'LEVEL', value: level }] }] },
 })
 
+interface PutRevision {
+  readonly revision: number
+  readonly template: Fields
+  /** The number of available pods. */
+  readonly available: number
+}
+
+const twoRevisions: readonly PutRevision[] = [
+  { revision: 34, template: template('app:1', 'info', '34'), available: 1 },
+  { revision: 35, template: template('app:2', 'debug', '35'), available: 1 },
+]
+
 /** A Deployment that went from revision 34 to 35, and a pod of 35 that crashes. */
 const putBroken = (
   { storage }: Simulator,
   name: string,
   more: Fields = {},
   labels: Fields = {},
+  revisions = twoRevisions,
+  status: Fields = {},
 ): void => {
   const apps = { apiVersion: 'apps/v1' }
   const owned = ({ kind, metadata }: Unstructured): Fields => ({
@@ -38,10 +52,7 @@ const putBroken = (
     },
     status: { replicas: 2, readyReplicas: 2, updatedReplicas: 1, availableReplicas: 2 },
   })
-  const sets = [
-    [34, 'app:1', 'info'],
-    [35, 'app:2', 'debug'],
-  ].map(([revision, image, level]) =>
+  const sets = revisions.map(({ revision, template: own, available }) =>
     storage.create(resources.replicaSets, {
       ...apps,
       kind: 'ReplicaSet',
@@ -51,18 +62,30 @@ const putBroken = (
         labels: { app: 'x', ...labels },
         annotations: {
           'deployment.kubernetes.io/revision': String(revision),
-          'kubernetes.io/change-cause': `deploy ${image}`,
+          'kubernetes.io/change-cause': `deploy ${own['spec'].containers[0].image}`,
         },
         ...owned(deployment),
       },
-      spec: { replicas: 1, template: template(String(image), String(level), String(revision)) },
-      status: { replicas: 1, readyReplicas: 1, availableReplicas: 1 },
+      spec: { replicas: 1, template: own },
+      status: { replicas: 1, readyReplicas: available, availableReplicas: available },
     }),
   )
-  const [, newest] = sets
-  if (newest !== undefined)
-    storage.create(resources.pods, podOf(`${name}-pod`, run, { owner: newest }))
+  const newest = sets.at(-1)
+  if (newest === undefined) return
+  const pod = podOf(`${name}-pod`, run, { owner: newest })
+  storage.create(resources.pods, { ...pod, status: { ...(pod as Fields)['status'], ...status } })
 }
+
+const restartedAt = '/metadata/annotations/kubectl.kubernetes.io~1restartedAt'
+
+/** The template of a container that asks for so much, of pods that were last restarted then. */
+const asking = (image: string, cpu: string, at?: string): Fields => ({
+  metadata: {
+    labels: { app: 'x' },
+    ...(at !== undefined && { annotations: { 'kubectl.kubernetes.io/restartedAt': at } }),
+  },
+  spec: { containers: [{ name: 'app', image, resources: { requests: { cpu, memory: cpu } } }] },
+})
 
 describe('what to do about a problem', () => {
   let simulator: Simulator
@@ -115,6 +138,96 @@ describe('what to do about a problem', () => {
       lines: [expect.any(String), expect.any(String), expect.any(String)],
     })
     expect(lastLines.lines.at(-1)).toContain('queue.dsn is not set')
+  })
+
+  it('compares with the last revision that came up, not with the one before a restart', async () => {
+    const later: readonly PutRevision[] = [
+      { revision: 7, template: asking('app:2', '1'), available: 0 },
+      { revision: 8, template: asking('app:2', '1', 'noon'), available: 0 },
+    ]
+    const first = { revision: 5, template: asking('app:0', '1'), available: 1 }
+    const second = { revision: 6, template: asking('app:1', '1'), available: 0 }
+    putBroken(simulator, 'restarted', {}, {}, [first, second, ...later])
+    putBroken(simulator, 'none-came-up', {}, {}, [{ ...first, available: 0 }, second, ...later])
+    const changeAndBack = async (name: string): Promise<Fields> => {
+      await expect.poll(async () => problemOf(name, 'reason')).toBeDefined()
+      return problemOf(name, 'change { from to changes { path before } } actions { arguments }')
+    }
+    const restart = { path: restartedAt, before: null }
+    const image = { path: '/spec/containers/0/image', before: 'app:0' }
+    const cameUp = await changeAndBack('restarted')
+    expect(cameUp['change']).toEqual({ from: 5, to: 8, changes: [image, restart] })
+    expect(cameUp['actions'][0].arguments).toMatchObject({ toRevision: 5 })
+    const { change } = await changeAndBack('none-came-up')
+    expect(change).toEqual({ from: 6, to: 8, changes: [{ ...image, before: 'app:1' }, restart] })
+    putBroken(simulator, 'only-restarted', {}, {}, [
+      { revision: 1, template: asking('app:1', '1'), available: 0 },
+      { revision: 2, template: asking('app:2', '1'), available: 1 },
+      { revision: 3, template: asking('app:2', '1', 'noon'), available: 0 },
+    ])
+    expect((await changeAndBack('only-restarted'))['change']).toBeNull()
+  })
+
+  it('compares a StatefulSet with its current revision, however many failed since', async () => {
+    const apps = { apiVersion: 'apps/v1' }
+    const revisions = ['app:1', 'app:2', 'app:3']
+    const { storage } = simulator
+    const set = storage.create(resources.statefulSets, {
+      ...apps,
+      kind: 'StatefulSet',
+      metadata: { name: 'kept', namespace },
+      spec: { replicas: 1, selector: { matchLabels: { app: 'kept' } } },
+      status: { replicas: 1, currentRevision: 'kept-1', updateRevision: 'kept-3' },
+    })
+    const owner = { ...apps, kind: 'StatefulSet', name: 'kept', uid: set.metadata.uid ?? '' }
+    for (const [at, image] of revisions.entries()) {
+      storage.create(resources.controllerRevisions, {
+        ...apps,
+        kind: 'ControllerRevision',
+        metadata: {
+          name: `kept-${at + 1}`,
+          namespace,
+          labels: { app: 'kept' },
+          ownerReferences: [{ ...owner, controller: true }],
+        },
+        revision: at + 1,
+        data: { spec: { template: asking(image, '1') } },
+      })
+    }
+    storage.create(resources.pods, podOf('kept-0', run, { owner: set }))
+    const changeOf = async (): Promise<unknown> => {
+      const { problems } = await gateway.data(
+        '{ problems(types: ["StatefulSet"]) { nodes { change { from to } } } }',
+      )
+      return problems.nodes[0]?.change
+    }
+    await expect.poll(changeOf).toEqual({ from: 1, to: 3 })
+  })
+
+  it('begins with the fields that the message names, and then that the reason is about', async () => {
+    const message = '0/2 nodes are available: 2 Insufficient memory.'
+    const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }
+    const pending = { phase: 'Pending', conditions: [condition], containerStatuses: [] }
+    putBroken(
+      simulator,
+      'too-big',
+      {},
+      {},
+      [
+        { revision: 1, template: asking('app:1', '1'), available: 1 },
+        { revision: 2, template: asking('app:2', '48', 'noon'), available: 0 },
+      ],
+      pending,
+    )
+    await expect.poll(async () => problemOf('too-big', 'reason')).toBeDefined()
+    const { reason, change } = await problemOf('too-big', 'reason change { changes { path } }')
+    expect(reason).toBe('Unschedulable')
+    expect(change.changes.map(({ path }: Fields) => path)).toEqual([
+      '/spec/containers/0/resources/requests/memory',
+      '/spec/containers/0/resources/requests/cpu',
+      '/spec/containers/0/image',
+      restartedAt,
+    ])
   })
 
   it('says which writes apply, with their arguments, and they work as they are', async () => {

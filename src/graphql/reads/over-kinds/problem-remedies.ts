@@ -1,9 +1,9 @@
 /*
  * What a problem says besides what is wrong, each only if it is selected:
  *
- * - `change`: what the last revision of the workload has changed, by the templates of its two newest revisions: ReplicaSets
- *   of a Deployment, ControllerRevisions of a StatefulSet or DaemonSet. These are listed from the API server if they are not
- *   in memory, and so is who manages the changed fields (`by`), as the caches hold no `managedFields`.
+ * - `change`: what the last revision of the workload has changed of the last one that came up, by their templates:
+ *   ReplicaSets of a Deployment, ControllerRevisions of a StatefulSet or DaemonSet. These are listed from the API server if
+ *   they are not in memory, and so is who manages the changed fields (`by`), as the caches hold no `managedFields`.
  * - `lastLines`: what the container that ended wrote last, read as `podLogs` are, with the rights of the caller. Each row is
  *   a log of its own, so an operation reads as few as it may name in `podLogs`. Further rows have an error, and stand.
  * - `actions`: the mutations that apply to the object, with their arguments, and whether the caller may.
@@ -34,6 +34,7 @@ import type {
 } from '../../schema/gateway-types.ts'
 import { fieldChanges, type FieldChange } from '../../../kubernetes/field-changes.ts'
 import { refOf } from '../object-read.ts'
+import { explainingFirst, isRestart } from '../past/problem-changes.ts'
 import { canDo } from '../permissions.ts'
 import type { ReadRun } from '../read-run.ts'
 
@@ -45,6 +46,8 @@ interface Remedied {
   readonly cluster: string
   readonly root: Place
   readonly objects: readonly Place[]
+  readonly reason: string
+  readonly message?: string | undefined
 }
 
 /** The members of `Problem` that say what to do about it. */
@@ -150,10 +153,10 @@ function workloadOf({ root, objects }: Remedied): Found | undefined {
 function changeOf(run: ReadRun, problem: Remedied): RevisionChangeValue | null {
   const workload = workloadOf(problem)
   if (workload === undefined) return null
-  const [newest, former] = revisionsOf(run, workload, run.isDirect) ?? []
-  if (newest === undefined || former === undefined) return null
-  run.budget.spend('fields', fieldsPerChange)
-  const changes = differences(templateOf(former.object), templateOf(newest.object))
+  const found = lastChange(run, workload, run.isDirect)
+  if (found === undefined) return null
+  const { newest, former } = found
+  const changes = explainingFirst(problem, found.changes, '/spec/template')
   const metadata = fieldsOf(newest.object['metadata'])
   return {
     from: former.number,
@@ -161,11 +164,50 @@ function changeOf(run: ReadRun, problem: Remedied): RevisionChangeValue | null {
     at: textOf(metadata['creationTimestamp']) ?? null,
     cause: textOf(fieldsOf(metadata['annotations'])['kubernetes.io/change-cause']) ?? null,
     by: () =>
-      (run.isDirect ? managerOf(run, workload, changes) : undefined) ??
+      (run.isDirect
+        ? managerOf(
+            run,
+            workload,
+            changes.filter((one) => !isRestart(one)),
+          )
+        : undefined) ??
       textOf(fieldsOf(metadata['labels'])['app.kubernetes.io/managed-by']) ??
       null,
     changes,
   }
+}
+
+/**
+ * The present revision of a workload, and what it changes of the one before: of the newest earlier one that came up, which has
+ * available pods or is the `currentRevision` of a StatefulSet. If none is known to have, of the newest that differs in more
+ * than a restart. `undefined` if nothing else differs.
+ */
+function lastChange(
+  run: ReadRun,
+  workload: Found,
+  mayList: boolean,
+):
+  | {
+      readonly newest: Revision
+      readonly former: Revision
+      readonly changes: readonly FieldChange[]
+    }
+  | undefined {
+  const [newest, ...earlier] = revisionsOf(run, workload, mayList) ?? []
+  if (newest === undefined) return undefined
+  const { part, id } = workload
+  const { currentRevision } = statusOf(part.view.object(id) as unknown as Fields)
+  const cameUp = earlier.find(({ object }) => {
+    const { name } = fieldsOf(object['metadata'])
+    return name === currentRevision || (numberOf(statusOf(object)['availableReplicas']) ?? 0) > 0
+  })
+  const template = templateOf(newest.object)
+  for (const former of cameUp === undefined ? earlier : [cameUp]) {
+    run.budget.spend('fields', fieldsPerChange)
+    const changes = differences(templateOf(former.object), template)
+    if (!changes.every(isRestart)) return { newest, former, changes }
+  }
+  return undefined
 }
 
 /** The manager of the changed fields of a workload's template that wrote last; of all fields of the template if they are gone. */
@@ -336,7 +378,7 @@ function applyingTo(run: ReadRun, place: Found, object: Fields): readonly Applyi
     case 'deployments.apps':
     case 'statefulsets.apps':
     case 'daemonsets.apps': {
-      const former = revisionsOf(run, place, false)?.[1]
+      const former = lastChange(run, place, false)?.former
       const isPaused = spec['paused'] === true
       const back: Applying[] =
         former === undefined || isPaused

@@ -7,6 +7,7 @@
 
 import type { ArchivedChange, ArchivePart } from '../../../archive/archive-calls.ts'
 import { splitApiVersion } from '../../../kubernetes/api-resource.ts'
+import { escaped } from '../../../kubernetes/field-changes.ts'
 import { type Fields, fieldsOf, specOf, textOf } from '../../../kubernetes/fields.ts'
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { neededObjects } from '../../../kubernetes/problems/problem-references.ts'
@@ -33,6 +34,7 @@ interface ChangedProblem {
   readonly root: Place
   readonly objects: readonly Place[]
   readonly reason: string
+  readonly message?: string | undefined
   readonly sinceMs: number | undefined
 }
 
@@ -218,7 +220,7 @@ const explanations: readonly {
     kinds: ['PersistentVolumeClaim', 'ConfigMap', 'Secret', 'PersistentVolume'],
   },
   {
-    reason: /Schedul|Insufficient/,
+    reason: /[Ss]chedul|Insufficient/,
     places: [
       ...ofContainers('/resources'),
       '/nodeSelector',
@@ -250,33 +252,80 @@ function podPlace(path: string): string | undefined {
 
 const templatePath = /^\/spec(?:\/jobTemplate\/spec)?\/template(?:\/|$)/
 
-/** How well a change explains a reason, the best first; `undefined`: not at all. */
-function rankOf(reason: string, { kind, type, fields }: ArchivedChange): number | undefined {
+const restartedAnnotation = 'kubectl.kubernetes.io/restartedAt'
+
+/** Whether a field only restarts pods. A restart alone explains no problem. */
+export function isRestart({ path, before, after }: ExplainingField): boolean {
+  if (path.endsWith(`/annotations/${escaped(restartedAnnotation)}`)) return true
+  const names = Object.keys({ ...fieldsOf(before), ...fieldsOf(after) })
+  return path.endsWith('/annotations') && names.join() === restartedAnnotation
+}
+
+/** Whether a reason is about a field of a workload. */
+function aboutReason(reason: string): {
+  readonly isAbout: (path: string) => boolean
+  readonly kinds: readonly string[]
+} {
   const { places, kinds = [] } = explanations.find((one) => one.reason.test(reason)) ?? {
     places: [],
   }
-  const isAbout = ({ path }: { readonly path: string }): boolean => {
+  const isAbout = (path: string): boolean => {
     const place = podPlace(path)
     if (place === undefined) return false
     return places.some((at) => isAtOrWithin(place, at) || isAtOrWithin(at, place))
   }
+  return { isAbout, kinds }
+}
+
+interface ExplainingField {
+  readonly path: string
+  readonly before?: unknown
+  readonly after?: unknown
+}
+
+/**
+ * The fields of a change, what explains a problem first: those that its reason is about, before all those that its message
+ * names (`cpu`), and a restart last. `root`: where in the workload their paths begin.
+ */
+export function explainingFirst<T extends ExplainingField>(
+  { reason, message = '' }: Pick<ChangedProblem, 'reason' | 'message'>,
+  fields: readonly T[],
+  root = '',
+): readonly T[] {
+  const { isAbout } = aboutReason(reason)
+  const rank = (field: T): number => {
+    if (isRestart(field)) return 3
+    if (!isAbout(root + field.path)) return 2
+    const name = field.path.slice(field.path.lastIndexOf('/') + 1).replaceAll('~1', '/')
+    return name.length > 2 && message.includes(name) ? 0 : 1
+  }
+  return fields.toSorted((one, other) => rank(one) - rank(other))
+}
+
+/** How well a change explains a reason, the best first; `undefined`: not at all. */
+function rankOf(reason: string, { kind, type, fields }: ArchivedChange): number | undefined {
+  const { isAbout, kinds } = aboutReason(reason)
   const isOfStatus = type === 'MODIFIED' && fields.every(({ path }) => path.startsWith('/status'))
-  if (type === 'MODIFIED' && fields.some(isAbout)) return 0
+  if (type === 'MODIFIED' && fields.some(({ path }) => isAbout(path))) return 0
   if (kinds.includes(kind) && (!isOfStatus || kind === 'Node')) return 1
-  if (type === 'MODIFIED' && fields.some(({ path }) => templatePath.test(path))) return 2
+  const isOfTemplate = fields.some((field) => templatePath.test(field.path) && !isRestart(field))
+  if (type === 'MODIFIED' && isOfTemplate) return 2
   return usedKinds.has(kind) && !isOfStatus ? 3 : undefined
 }
 
 /** The changes of a problem: the one that explains it, then the newest. */
 function explained(
-  { reason }: ChangedProblem,
+  problem: ChangedProblem,
   changes: readonly ArchivedChange[],
 ): readonly ArchivedChange[] {
-  const told = withRevisions(changes)
+  const told = withRevisions(changes).map((change) => ({
+    ...change,
+    fields: explainingFirst(problem, change.fields),
+  }))
   let best: ArchivedChange | undefined
   let bestRank = Infinity
   for (const change of told) {
-    const rank = rankOf(reason, change) ?? Infinity
+    const rank = rankOf(problem.reason, change) ?? Infinity
     if (rank < bestRank) [best, bestRank] = [change, rank]
   }
   return best === undefined ? told : [best, ...told.filter((change) => change !== best)]
