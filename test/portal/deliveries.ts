@@ -48,6 +48,16 @@ function define(
   } as Unstructured)
 }
 
+/** Gives the object that a tracking id of Argo CD names this id. */
+export function track({ cluster }: Served, resource: typeof definitions, id: string): void {
+  const [namespace = '', name = ''] = id.split(':').at(-1)?.split('/') ?? []
+  const object = cluster.storage.get(resource, namespace, name)
+  if (object === undefined) throw new Error(`nothing is there for ${id}`)
+  const { annotations, ...metadata } = object.metadata
+  const tracked = { ...annotations, 'argocd.argoproj.io/tracking-id': id }
+  cluster.storage.update(resource, { ...object, metadata: { ...metadata, annotations: tracked } })
+}
+
 /** Makes a revision of the release `redis`. */
 export function release({ cluster }: Served, revision: number, status: string): void {
   const content = {
@@ -128,6 +138,7 @@ function deliverByArgo(served: Served): void {
       ],
     },
   } as Unstructured)
+  track(served, resources.deployments, 'storefront:apps/Deployment:storefront/shop-web')
 }
 
 /** Makes a Kustomization that fails, and a ConfigMap of it. */

@@ -115,6 +115,33 @@ describe('A simulated fleet', () => {
     expect(release).toMatchObject({ name: 'rates-cache', version: 2 })
   })
 
+  it('says of what an Application lists, and of nothing else, that Argo CD manages it', async () => {
+    const kinds = [
+      'api/v1/configmaps',
+      'api/v1/secrets',
+      'api/v1/services',
+      'apis/apps/v1/deployments',
+    ]
+    const tracked = async (cluster: string, path: string): Promise<readonly string[]> =>
+      (await get(cluster, path)).json.items.flatMap(({ metadata }: Fields) => {
+        const id = metadata.annotations?.['argocd.argoproj.io/tracking-id']
+        return id === undefined ? [] : [id]
+      })
+    for (const cluster of ['prod-eu', 'staging']) {
+      for (const kind of kinds) expect(await tracked(cluster, `/${kind}`)).toEqual([])
+    }
+    const applications = '/apis/argoproj.io/v1alpha1/applications'
+    expect(await tracked('prod-us', applications)).toEqual([])
+    const found = await Promise.all(kinds.map((kind) => tracked('prod-us', `/${kind}`)))
+    expect(new Set(found.flat())).toEqual(
+      new Set([
+        'identity:/Service:identity/auth-api',
+        'identity:apps/Deployment:identity/auth-api',
+        'identity:apps/Deployment:identity/login-web',
+      ]),
+    )
+  })
+
   it('has other things broken in each cluster', async () => {
     const stuck = async (name: string): Promise<readonly string[]> =>
       [...(await deployments(name))]

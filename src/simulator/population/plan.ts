@@ -3,6 +3,7 @@
  * many pods each has, so that the sum is exact. The plan grows with apps and nodes, not with pods.
  */
 
+import { fieldsOf, itemsOf, statusOf, textOf } from '../../kubernetes/fields.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { podsPerNode } from '../churn/nodes.ts'
@@ -85,6 +86,8 @@ export interface Plan {
   readonly namespaces: readonly NamespacePlan[]
   /** The values of the whole cluster. */
   readonly values: Values
+  /** The Applications of Argo CD by what they list, as a tracking id names it: `GROUP/KIND:NAMESPACE/NAME`. */
+  readonly applications: ReadonlyMap<string, string>
 }
 
 const mostNodes = 32_000
@@ -124,6 +127,7 @@ export function planPopulation(options: PopulationOptions = {}): Plan {
     seed,
     nowMs,
     values,
+    applications: applicationsOf(scenario, values),
     nodes: planNodes(scenario, seed, nodes, common),
     namespaces: Array.from(byNamespace, ([name, members]) => ({
       name,
@@ -131,6 +135,22 @@ export function planPopulation(options: PopulationOptions = {}): Plan {
       apps: members.map((draft) => planApp(scenario, { seed, companySeed, common }, draft)),
     })),
   }
+}
+
+const listed = ['group', 'kind', 'namespace', 'name']
+
+function applicationsOf({ cluster }: Scenario, values: Values): Map<string, string> {
+  const applications = cluster.filter(({ resource: { kind } }) => kind === 'Application')
+  return new Map(
+    applications.flatMap(({ fill }) => {
+      const application = fieldsOf(fill(values))
+      const named = textOf(fieldsOf(application['metadata'])['name']) ?? ''
+      return itemsOf(statusOf(application)['resources']).map((one) => {
+        const [group = '', kind, namespace = '', name] = listed.map((part) => textOf(one[part]))
+        return [`${group}/${kind}:${namespace}/${name}`, named] as const
+      })
+    }),
+  )
 }
 
 /** The seed of one cluster: its objects have other names and UIDs than those of the others. */

@@ -477,7 +477,7 @@ function cadenceOf(schedule: string): { readonly periodMs: number; readonly offs
 
 /** The object of a manifest, completed as an API server would. `change` adds the parts that no manifest has. */
 function stamped(
-  { seed, scenario }: Plan,
+  { seed, scenario, applications }: Plan,
   manifest: Manifest,
   values: Values,
   createdAtMs: number,
@@ -494,15 +494,13 @@ function stamped(
   }
   const owners = ownerReferences?.map((owner) => ({ ...owner, uid: uidOf(owner) }))
   const owned = owners === undefined ? {} : { ownerReferences: owners }
-  const isDeployed = managedFields.some(({ manager }) => manager === deployer.manager)
+  const tracked = `${resource.group}/${resource.kind}:${namespace}/${name}`
+  const application = applications.get(tracked)
+  const tracking = { 'argocd.argoproj.io/tracking-id': `${application}:${tracked}` }
   const metadata = {
     ...object.metadata,
     ...owned,
-    ...(isDeployed && namespace !== '' && owners === undefined
-      ? {
-          annotations: { ...object.metadata.annotations, ...trackingOf(resource, namespace, name) },
-        }
-      : {}),
+    ...(application && { annotations: { ...object.metadata.annotations, ...tracking } }),
     managedFields,
   }
   const uid = firstUid(seed, resource, namespace, name)
@@ -510,13 +508,6 @@ function stamped(
 }
 
 const deployer = { manager: 'argocd-controller', operation: 'Apply' } as const
-
-/** The annotation of Argo CD, whose Applications have the names of their namespaces. */
-function trackingOf({ group, kind }: Manifest['resource'], namespace: string, name: string) {
-  return {
-    'argocd.argoproj.io/tracking-id': `${namespace}:${group}/${kind}:${namespace}/${name}`,
-  }
-}
 
 /** The UID of a manifest's object. It follows from the seed and the object's name. */
 function firstUid(
