@@ -3,7 +3,8 @@
  * sets back what others change. Objects of a controller have copies of these labels, so nothing manages them.
  */
 
-import { type Fields, fieldsOf, itemsOf, specOf, textOf } from './fields.ts'
+import { isRecord } from '../lib/json.ts'
+import { type Fields, fieldsOf, itemsOf, specOf, statusOf, textOf } from './fields.ts'
 
 /** An Application, a Kustomization, a HelmRelease, or a release of Helm itself, which is no object of the API. */
 export interface NamedManager {
@@ -23,7 +24,7 @@ export interface Managed {
   readonly name: string
 }
 
-/** The managers of an object, by its `metadata`, the nearest to the source first. */
+/** The managers of an object, by its `metadata`, the nearest to the source first. No object manages itself. */
 export function namedManagers(object: Managed, metadata: Fields): readonly NamedManager[] {
   if (itemsOf(metadata['ownerReferences']).some(({ controller }) => controller === true)) return []
   const labels = fieldsOf(metadata['labels'])
@@ -44,7 +45,7 @@ export function namedManagers(object: Managed, metadata: Fields): readonly Named
   const helmReleases = flux('helm.toolkit.fluxcd.io', 'HelmRelease')
   const release = textOf(annotations['meta.helm.sh/release-name'])
   const namespace = textOf(annotations['meta.helm.sh/release-namespace']) ?? object.namespace
-  return [
+  const named: readonly NamedManager[] = [
     ...(application === undefined ? [] : [argoApplication(application)]),
     ...(instance === undefined ? [] : [{ ...argoApplication(instance), isUnsure: true } as const]),
     ...flux('kustomize.toolkit.fluxcd.io', 'Kustomization'),
@@ -54,6 +55,17 @@ export function namedManagers(object: Managed, metadata: Fields): readonly Named
       ? []
       : [{ tool: 'HELM', owner: undefined, namespace, name: release } as const]),
   ]
+  return named.filter((manager) => !isSame(manager, object))
+}
+
+/** A manager whose namespace is not said may be in that of the object. */
+function isSame({ owner, namespace, name }: NamedManager, object: Managed): boolean {
+  return (
+    name === object.name &&
+    owner?.kind === object.kind &&
+    owner.group === object.group &&
+    (namespace ?? object.namespace) === object.namespace
+  )
 }
 
 /** `APPLICATION:GROUP/KIND:NAMESPACE/NAME`. On a copy of another object it names that one, which this is not. */
@@ -77,7 +89,7 @@ function argoApplication(text: string): NamedManager {
 
 /** Whether an Application says that it has deployed an object. */
 export function lists(application: Fields, { group, kind, namespace, name }: Managed): boolean {
-  return itemsOf(fieldsOf(application['status'])['resources']).some(
+  return itemsOf(statusOf(application)['resources']).some(
     (one) =>
       one['name'] === name &&
       one['kind'] === kind &&
@@ -87,7 +99,13 @@ export function lists(application: Fields, { group, kind, namespace, name }: Man
 }
 
 /** When a manager sets back what others have changed. */
-export type Reversal = 'AT_ONCE' | 'IN_TURN' | 'WHEN_RESUMED' | 'WHEN_SYNCED' | 'WHEN_UPGRADED'
+export type Reversal =
+  | 'AT_ONCE'
+  | 'IN_TURN'
+  | 'WHEN_RESUMED'
+  | 'WHEN_SOURCE_CHANGES'
+  | 'WHEN_SYNCED'
+  | 'WHEN_UPGRADED'
 
 /** When a manager sets back what others have changed, by the manager itself. `undefined`: the manager is not known. */
 export function reversalOf({ tool, owner }: NamedManager, manager?: Fields): Reversal | undefined {
@@ -102,7 +120,8 @@ export function reversalOf({ tool, owner }: NamedManager, manager?: Fields): Rev
   }
   const { automated } = fieldsOf(spec['syncPolicy'])
   const { enabled, selfHeal } = fieldsOf(automated)
-  return enabled !== false && selfHeal === true ? 'AT_ONCE' : 'WHEN_SYNCED'
+  if (!isRecord(automated) || enabled === false) return 'WHEN_SYNCED'
+  return selfHeal === true ? 'AT_ONCE' : 'WHEN_SOURCE_CHANGES'
 }
 
 /** The labels of the Secret that holds what Helm has deployed last of a release. */

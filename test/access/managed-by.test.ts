@@ -76,6 +76,12 @@ afterAll(async () => {
   await world[Symbol.asyncDispose]()
 })
 
+interface Managed {
+  readonly namespace: string
+  readonly name: string
+  readonly managedBy: readonly { readonly name: string }[]
+}
+
 const fields = 'managedBy { tool kind namespace name reversal object { kind namespace name } }'
 const all = `{ configMaps(namespace: "one") { nodes { name ${fields} } } }`
 
@@ -173,6 +179,34 @@ describe('What manages an object', () => {
     expect(JSON.stringify(deep.data)).not.toContain('selfHeal')
   })
 
+  it('is never the object itself', async () => {
+    const selves = [
+      ['two', 'root', 'root', []],
+      ['two', 'rooted', 'two_rooted', []],
+      ['two', 'child', 'root', ['root']],
+      ['one', 'rooted', 'two_rooted', ['rooted']],
+    ] as const
+    for (const [namespace, name, by] of selves) {
+      const path = `/apis/argoproj.io/v1/namespaces/${namespace}/applications`
+      const id = `${by}:argoproj.io/Application:${namespace}/${name}`
+      await world.make(path, { metadata: { name, annotations: { [tracking]: id } }, spec: {} })
+    }
+    const query = `{ objectList(group: "argoproj.io", kind: "Application") {
+      nodes { namespace name managedBy { name } } } }`
+    await expect
+      .poll(async () => {
+        const { data } = await served.query(admin, query)
+        const managed = new Map(
+          data.objectList.nodes.map(({ namespace, name, managedBy }: Managed) => [
+            `${namespace}/${name}`,
+            managedBy.map((one) => one.name),
+          ]),
+        )
+        return selves.map(([namespace, name]) => managed.get(`${namespace}/${name}`))
+      })
+      .toEqual(selves.map(([, , , names]) => names))
+  })
+
   it('is told of objects that are read from the API server, too', async () => {
     const { data, errors } = await served.query(
       admin,
@@ -197,6 +231,8 @@ describe('What manages an object', () => {
     expect(await next()).toEqual(known['tracked'])
     const path = '/apis/argoproj.io/v1/namespaces/two/applications/shop'
     await world.patch(path, { spec: { syncPolicy: { automated: { selfHeal: false } } } })
+    expect(await next()).toMatchObject([{ reversal: 'WHEN_SOURCE_CHANGES' }])
+    await world.patch(path, { spec: { syncPolicy: { automated: null } } })
     expect(await next()).toMatchObject([{ reversal: 'WHEN_SYNCED' }])
     await world.patch('/api/v1/namespaces/one/configmaps/tracked', {
       metadata: { annotations: { [tracking]: null } },
