@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { resources } from 'informerql/kubernetes'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { definitionOf, definitionsPath, versionOf } from '../gateway/definitions.ts'
@@ -12,6 +13,7 @@ import {
   servePortal,
   type Viewer,
 } from './portal-page.ts'
+import { track } from './deliveries.ts'
 import { podsOf } from './table-page.ts'
 
 const isHealthy = 'health: { eq: HEALTHY }'
@@ -189,13 +191,16 @@ describeInBrowser('Actions', (browser) => {
     expect(opened.problems).toEqual([])
   })
 
+  const unseen = 'Its labels or annotations say that it is of'
+
   it('say what becomes of what runs when they suspend', async () => {
+    track(portal, resources.cronJobs, 'identity:batch/CronJob:identity/token-cleaner')
     const id = await idOf(portal, 'cronJobs', 'where: { name: { contains: "cleaner" } }')
     await using opened = await open(id)
     const dialog = await chosen(opened.page, 'Suspend…')
     await dialog.getByText('Its Jobs that run go on.').waitFor()
     expect(await dialog.getByText('running pods').count()).toBe(0)
-    await dialog.getByText('Managed by Argo CD Application').waitFor()
+    await dialog.getByText(`${unseen} Argo CD Application identity.`).waitFor()
     expect(opened.problems).toEqual([])
   })
 
@@ -281,13 +286,14 @@ describeInBrowser('Actions', (browser) => {
     expect(opened.problems).toEqual([])
   })
 
+  const several = 'You see none of this name in its cluster, or several.'
   it.each([
     {
       by: 'Argo CD',
       metadata: {
         annotations: { 'argocd.argoproj.io/tracking-id': 'shop:/ConfigMap:default/NAME' },
       },
-      says: 'Managed by Argo CD Application shop. It makes this again.',
+      says: `${unseen} Argo CD Application shop. ${several} If it syncs by itself, it makes this again.`,
     },
     {
       by: 'Flux',
@@ -297,7 +303,7 @@ describeInBrowser('Actions', (browser) => {
           'kustomize.toolkit.fluxcd.io/namespace': 'flux-system',
         },
       },
-      says: 'Managed by Flux Kustomization flux-system/apps. It makes this again.',
+      says: `${unseen} Flux Kustomization flux-system/apps. ${several} If it syncs by itself, it makes this again.`,
     },
     {
       by: 'Helm',
@@ -321,7 +327,7 @@ describeInBrowser('Actions', (browser) => {
     await dialog.getByRole('region', { name: 'Consequences' }).getByText(says).waitFor()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await chosen(page, 'Set a label…')
-    await dialog.getByText('It sets back what others change').waitFor()
+    await dialog.getByText(/[Ii]t sets back what others change/).waitFor()
     expect(opened.problems).toEqual([])
   })
 
@@ -333,6 +339,7 @@ describeInBrowser('Actions', (browser) => {
     for (const [name, automated] of [
       ['healing', { selfHeal: true }],
       ['syncing', { prune: true }],
+      ['waiting', null],
     ] as const) {
       const application = {
         apiVersion: 'argoproj.io/v1alpha1',
@@ -348,10 +355,11 @@ describeInBrowser('Actions', (browser) => {
     const listed = '{ objectList(group: "argoproj.io", kind: "Application") { totalCount } }'
     await expect
       .poll(async () => (await portal.gateway().as('ann-token').query(listed)).data?.objectList)
-      .toMatchObject({ totalCount: 2 })
+      .toMatchObject({ totalCount: 3 })
     for (const [name, reversal] of [
       ['healing', 'It makes this again at once.'],
-      ['syncing', 'It makes this again at its next sync.'],
+      ['syncing', 'It makes this again when its source has a new revision.'],
+      ['waiting', 'It makes this again when somebody syncs it.'],
     ] as const) {
       const id = await idOf(portal, 'configMaps', `where: { name: { eq: "by-${name}" } }`)
       await using opened = await open(id)

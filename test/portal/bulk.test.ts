@@ -224,13 +224,14 @@ describeInBrowser('Bulk', (browser) => {
     await page.getByRole('button', { name: '5 selected ×' }).waitFor()
     const dialog = await chosen(page, 'Delete…')
     const consequences = dialog.getByRole('region', { name: 'Consequences' })
-    await consequences.getByText('1 of 5 is managed by Flux. It makes this again.').waitFor()
-    await consequences.getByText('1 of 5 is managed by Argo CD. It makes this again.').waitFor()
+    const unseen = 'of which you see no more. If it syncs by itself, it makes this again.'
+    await consequences.getByText(`1 of 5 says that it is of Flux, ${unseen}`).waitFor()
+    await consequences.getByText(`1 of 5 says that it is of Argo CD, ${unseen}`).waitFor()
     await consequences
       .getByText('2 of 5 are managed by Helm. It makes this again at its next upgrade.')
       .waitFor()
     const row = dialog.getByRole('row').filter({ hasText: 'managed-argo' })
-    await row.getByText('managed by Argo CD shop').waitFor()
+    await row.getByText('says that it is of Argo CD shop').waitFor()
     await opened.audit()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     await chosen(page, 'Set a label…')

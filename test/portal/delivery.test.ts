@@ -86,7 +86,11 @@ describeInBrowser('Delivery', (browser) => {
     const deployment = await idOf(portal, 'deployments', 'shop-web')
     await using opened = await openPage(browser(), portal, { path: `/objects/${deployment}` })
     const { page } = opened
-    await page.getByText(/Managed by Argo CD Application storefront\. It sets back/).waitFor()
+    await page
+      .getByText(
+        /Managed by Argo CD Application storefront\. It sets back what others change when somebody syncs it/,
+      )
+      .waitFor()
     const header = page.getByRole('article').locator('header')
     await header
       .getByText(/Managed by/)

@@ -285,7 +285,7 @@ function sumsOf(name: ActionName, objects: readonly BulkObject[]): readonly stri
       all
         .slice(0, 1)
         .map(({ tool, reversal }) =>
-          sum.managed(
+          sum[reversal === null ? 'saidToBeOf' : 'managed'](
             words.delivery.tools[tool],
             all.length,
             objects.length,

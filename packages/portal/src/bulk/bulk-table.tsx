@@ -166,6 +166,6 @@ function consequencesOf({
     ...(maker === undefined ? [] : [say.remade(maker)]),
     ...(manager === undefined
       ? []
-      : [say.manager(words.delivery.tools[manager.tool], manager.name)]),
+      : [say.manager(words.delivery.tools[manager.tool], manager.name, manager.reversal !== null)]),
   ]
 }

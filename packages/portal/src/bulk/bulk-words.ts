@@ -84,7 +84,8 @@ export const bulkWords = {
     bounds === undefined
       ? `autoscaler ${name} sets it again`
       : `autoscaler ${name} sets it again, ${bounds[0]} to ${bounds[1]}`,
-  manager: (tool: string, name: string): string => `managed by ${tool} ${name}`,
+  manager: (tool: string, name: string, isSeen: boolean): string =>
+    `${isSeen ? 'managed by' : 'says that it is of'} ${tool} ${name}`,
   /** A Job counts the pod as failed. */
   remade: ({ kind, name }: { readonly kind: string; readonly name: string }): string =>
     `${kind} ${name} makes a new one${kind === 'Job' ? ', unless it has failed too often' : ''}`,
@@ -97,6 +98,8 @@ export const bulkWords = {
       `${count(number)} ${number === 1 ? 'has' : 'have'} an autoscaler, which sets the number again.`,
     managed: (tool: string, number: number, all: number, effect: string): string =>
       `${count(number)} of ${count(all)} ${is(number)} managed by ${tool}. ${effect}`,
+    saidToBeOf: (tool: string, number: number, all: number, effect: string): string =>
+      `${count(number)} of ${count(all)} ${number === 1 ? 'says that it is' : 'say that they are'} of ${tool}, of which you see no more. ${effect}`,
     remade: (number: number, all: number): string =>
       `${count(number)} of ${count(all)} ${is(number)} made again by ${number === 1 ? 'its controller' : 'their controllers'}.`,
     pods: (number: number): string =>

@@ -3,13 +3,14 @@ import type { ManagerReversal, ManagerTool } from '../gateway/documents.ts'
 /** What becomes of a change to an object that something manages. */
 export type Effect = 'makes' | 'sets' | 'keeps'
 
-const effects = { makes: 'It makes this again', sets: 'It sets back what others change' } as const
+const effects = { makes: 'makes this again', sets: 'sets back what others change' } as const
 
 const reversals: Readonly<Record<ManagerReversal, string>> = {
   AT_ONCE: 'at once',
   IN_TURN: 'when it next reconciles',
   WHEN_RESUMED: 'when it is resumed',
-  WHEN_SYNCED: 'at its next sync',
+  WHEN_SOURCE_CHANGES: 'when its source has a new revision',
+  WHEN_SYNCED: 'when somebody syncs it',
   WHEN_UPGRADED: 'at its next upgrade',
 }
 
@@ -43,13 +44,18 @@ export const deliveryWords = {
   revisions: (count: number): string => `${count} ${count === 1 ? 'revision' : 'revisions'} kept`,
   failed: 'This could not be read.',
   managedBy: 'Managed by',
+  saidToBeOf: 'Its labels or annotations say that it is of',
+  unseen: 'You see none of this name in its cluster, or several.',
   tools: { ARGO_CD: 'Argo CD', FLUX: 'Flux', HELM: 'Helm' } as Readonly<
     Record<ManagerTool, string>
   >,
-  effect: (effect: Effect, reversal: ManagerReversal | null): string =>
-    effect === 'keeps'
-      ? 'It does not revert this.'
-      : `${effects[effect]}${reversal === null ? '' : ` ${reversals[reversal]}`}.`,
+  /** `null`: what manages the object is not seen. */
+  effect: (effect: Effect, reversal: ManagerReversal | null): string => {
+    if (effect === 'keeps') return 'It does not revert this.'
+    return reversal === null
+      ? `If it syncs by itself, it ${effects[effect]}.`
+      : `It ${effects[effect]} ${reversals[reversal]}.`
+  },
   objects: 'What it delivers',
   moreObjects: (count: number): string => `and ${count.toLocaleString()} more`,
   release: 'release',

@@ -8,7 +8,10 @@ const say = words.delivery
 
 export type Manager = ManagerPartsFragment
 
-/** What manages an object, the way to it, and what it does about changes by others; nothing for an object that says none. */
+/**
+ * What manages an object, the way to it, and what it does about changes by others; nothing for an object that says none. What
+ * is named and not seen may not be there: of it only the object's word is told.
+ */
 export function ManagedBy({
   managers,
   effect = 'sets',
@@ -20,13 +23,14 @@ export function ManagedBy({
     const text = namespace === null ? name : `${namespace}/${name}`
     return (
       <p key={`${tool} ${kind}`} className={styles['managed']}>
-        {say.managedBy} {say.tools[tool]} {kind ?? say.release}{' '}
+        {reversal === null ? say.saidToBeOf : say.managedBy} {say.tools[tool]} {kind ?? say.release}{' '}
         {object === null ? (
           <strong>{text}</strong>
         ) : (
           <PlaceLink to={{ object: object.nameId }}>{text}</PlaceLink>
         )}
-        . {say.effect(effect, reversal)}
+        . {reversal === null && `${say.unseen} `}
+        {say.effect(effect, reversal)}
       </p>
     )
   })
