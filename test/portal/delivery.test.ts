@@ -108,8 +108,12 @@ describeInBrowser('Delivery', (browser) => {
     await page.getByRole('heading', { name: 'Helm release redis' }).waitFor()
     await page.getByRole('link', { name: 'helm-config' }).waitFor()
     await page.getByText('redis-18.4.0').waitFor()
-    await page.getByRole('button', { name: 'Show the chart and the values' }).click()
-    await page.getByText('The gateway does not serve the data of Secrets').waitFor()
+    await page.getByText('this gateway does not read what Secrets hold. Helm shows them').waitFor()
+    const command = 'helm --kube-context demo -n storefront get values redis --revision 2'
+    await page.getByText(command, { exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: 'Show the chart and the values' }).count()).toBe(
+      0,
+    )
     expect(await page.getByText('of-the-release').count()).toBe(0)
     await opened.audit()
   })

@@ -17,11 +17,12 @@ export const certificateWords = {
   renewalDue: 'renewal is due',
   notLookedAt: (type: string, why: string): string =>
     `${type === 'Secret' ? 'Certificates in Secrets' : 'Certificates of cert-manager'} are not looked at: ${why}`,
+  notSetUp: 'this gateway does not read what Secrets hold',
   inClusters: (sentence: string, clusters: readonly string[]): string =>
     `${sentence} (${clusters.length > 4 ? `${clusters.length} clusters` : clusters.join(', ')}).`,
   noManager: 'No cluster here has cert-manager.',
   part: 'You see a part of the certificates only: those that you may read.',
   more: (shown: number, total: number): string =>
-    `The first ${shown.toLocaleString()} of ${total.toLocaleString()}.`,
+    `The first ${shown.toLocaleString()} of ${total.toLocaleString()} by their end; those without one would come last.`,
   failed: 'The certificates cannot be shown.',
 } as const

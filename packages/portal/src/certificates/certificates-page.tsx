@@ -10,18 +10,20 @@ import { PageHead } from '../look/page-head.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
 import stacked from '../look/stacked-table.module.css'
 import { clustersOf, hasSeveralClusters, useScope } from '../scope.ts'
+import { words } from '../words.ts'
+import { nearnessOf } from './certificate-end.ts'
 import { certificateWords as said } from './certificate-words.ts'
 import styles from './certificates.module.css'
 
 type Answer = NonNullable<CertificatesQuery['tlsCertificates']>
 type Certificate = Answer['nodes'][number]
 
-const soonMs = 14 * 86_400_000
 /** Those of Secrets over several clusters come with a later answer. */
 const [soonAgainMs, againMs] = [10_000, 300_000]
 const users = new Set(['Ingress', 'Gateway'])
+const severities = { over: 'CRITICAL', soon: 'WARNING' } as const
 
-/** The certificates of the scope, the soonest end first, with what uses them. */
+/** The certificates of the scope, those that are not issued and then the soonest end first, with what uses them. */
 export function CertificatesPage() {
   useViewTitle(said.title)
   const { scope } = useScope()
@@ -67,6 +69,7 @@ function Certificates({ answer, isOver }: { readonly answer: Answer; readonly is
     ...(nodes.length > 0 || hasManager ? [] : [said.noManager]),
   ]
   const now = Date.now()
+  const rows = nodes.toSorted((a, b) => Number(a.notAfter !== null) - Number(b.notAfter !== null))
   return (
     <>
       <div role="status">
@@ -90,7 +93,7 @@ function Certificates({ answer, isOver }: { readonly answer: Answer; readonly is
             </tr>
           </thead>
           <tbody>
-            {nodes.map((certificate) => (
+            {rows.map((certificate) => (
               <Row
                 key={certificate.object.id}
                 certificate={certificate}
@@ -113,7 +116,8 @@ function useNotLookedInto(incomplete: Answer['incomplete']): readonly string[] {
   const ofKinds = new Map<string, Set<string>>()
   const others = incomplete.flatMap(({ type, ...gap }) => {
     if (type === null || gap.since !== null) return [gap]
-    const reason = said.notLookedAt(type, gap.message)
+    const isOff = type === 'Secret' && gap.code === 'UNSUPPORTED'
+    const reason = said.notLookedAt(type, isOff ? said.notSetUp : gap.message)
     ofKinds.set(reason, (ofKinds.get(reason) ?? new Set()).add(gap.cluster))
     return []
   })
@@ -157,9 +161,8 @@ function Row({
         {usedBy?.nodes.map(({ object: user }, at) => (
           <span key={user.id}>
             {at > 0 ? ', ' : ''}
-            <PlaceLink to={{ object: user.nameId }} title={user.kind}>
-              {user.name}
-            </PlaceLink>
+            <span className={styles['dim']}>{user.kind}</span>{' '}
+            <PlaceLink to={{ object: user.nameId }}>{user.name}</PlaceLink>
           </span>
         ))}
         {usedBy != null && usedBy.totalCount > usedBy.nodes.length
@@ -178,20 +181,37 @@ function Ends({
   readonly certificate: Certificate
   readonly now: number
 }) {
-  if (notAfter === null) return <span className={styles['bad']}>{said.notIssued}</span>
+  const nearness = nearnessOf(notAfter, renewalTime, now)
+  const sign =
+    nearness === 'far' ? null : (
+      <>
+        <span aria-hidden="true" title={words.problems.severities[severities[nearness]]}>
+          {nearness === 'over' ? '▲' : '△'}
+        </span>
+        <span className="visually-hidden">
+          {words.problems.severities[severities[nearness]]}
+        </span>{' '}
+      </>
+    )
+  if (notAfter === null) {
+    return (
+      <span className={styles[nearness]}>
+        {sign}
+        {said.notIssued}
+      </span>
+    )
+  }
   const leftMs = Date.parse(notAfter) - now
   const text = leftMs <= 0 ? said.ended(spanOf(-leftMs)) : said.in(spanOf(leftMs))
   const renewalMs = renewalTime === null ? undefined : Date.parse(renewalTime) - now
-  const tone = leftMs <= 0 ? 'bad' : leftMs < soonMs && renewalMs === undefined ? 'soon' : 'plain'
   return (
     <>
-      <time
-        className={styles[tone]}
-        dateTime={notAfter}
-        title={new Date(notAfter).toLocaleString()}
-      >
-        {text}
-      </time>
+      <span className={styles[nearness]}>
+        {sign}
+        <time dateTime={notAfter} title={new Date(notAfter).toLocaleString()}>
+          {text}
+        </time>
+      </span>
       {renewalMs === undefined || leftMs <= 0 ? null : (
         <span className={styles['dim']}>
           {' '}

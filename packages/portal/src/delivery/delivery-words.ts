@@ -65,8 +65,8 @@ export const deliveryWords = {
   values: 'Values',
   showValues: 'Show the chart and the values',
   reading: 'Reading the Secret',
-  valuesNotHeld:
-    'The gateway does not serve the data of Secrets, so the values of the release are not shown.',
+  valuesNotRead:
+    'Helm keeps the values in this Secret, and this gateway does not read what Secrets hold. Helm shows them to those who may get the Secret.',
   valuesRefused: 'You may not read this Secret, so its values are not shown.',
   noValues: 'Installed with the values of the chart alone.',
 } as const

@@ -4,12 +4,14 @@ import {
   HelmSecretsDocument,
   TypedDocumentString,
 } from '../gateway/documents.ts'
+import { quoted } from '../export/kubectl.ts'
 import { type AnswerError, errorsOf, useAnswer, useGateway } from '../gateway/gateway.ts'
 import { useLivePage } from '@informerql/client/react'
 import { Age } from '../look/age.tsx'
 import controls from '../look/controls.module.css'
 import { Failure } from '../look/notice.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
+import { OtherWay, useSecretsServed } from '../object/held-data.tsx'
 import { textAt } from '../object/json.ts'
 import type { SeenObject } from '../object/live-object.ts'
 import { ObjectLink } from '../object/object-link.tsx'
@@ -27,8 +29,25 @@ export function HelmRelease({ object }: { readonly object: SeenObject }) {
     <>
       <Revisions object={object} />
       <Installed id={object.id} />
-      <Values key={object.id} object={object} />
+      <Values object={object} />
     </>
+  )
+}
+
+function Values({ object }: { readonly object: SeenObject }) {
+  const isServed = useSecretsServed(object.clusterName)
+  if (isServed === undefined) return null
+  if (isServed) return <ReadValues key={object.id} object={object} />
+  const { clusterName, namespace, json } = object
+  const [release, revision] = ['name', 'version'].map((label) =>
+    quoted(textAt(json, 'metadata', 'labels', label) ?? ''),
+  )
+  const place = `--kube-context ${quoted(clusterName)} -n ${quoted(namespace ?? '')}`
+  const command = `helm ${place} get values ${release} --revision ${revision}`
+  return (
+    <Section title={say.values}>
+      <OtherWay text={say.valuesNotRead} command={command} />
+    </Section>
   )
 }
 
@@ -111,9 +130,9 @@ const secretData = new TypedDocumentString<
 
 /**
  * The chart and the values of a revision. They are in the data of the Secret, which the gateway reads with the rights of
- * the caller, and only if its operator has allowed that; so they are asked for by a click.
+ * the caller; so they are asked for by a click.
  */
-function Values({ object: { id } }: { readonly object: SeenObject }) {
+function ReadValues({ object: { id } }: { readonly object: SeenObject }) {
   const gateway = useGateway()
   const [state, setState] = useState<
     | { readonly content: ReleaseContent }
@@ -154,8 +173,6 @@ function Values({ object: { id } }: { readonly object: SeenObject }) {
 }
 
 function NotShown({ errors }: { readonly errors: readonly AnswerError[] }) {
-  const isUnknown = errors.some(({ message }) => /Cannot query field "?data/u.test(message))
-  if (isUnknown) return <p>{say.valuesNotHeld}</p>
   const isForbidden = errors.some(({ extensions }) => extensions?.code === 'FORBIDDEN')
   if (isForbidden) return <p>{say.valuesRefused}</p>
   return <Failure title={say.failed} errors={errors} />

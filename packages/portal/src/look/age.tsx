@@ -46,9 +46,14 @@ function subscribe(listener: () => void): () => void {
 /** Clocks differ: what has just happened is not to come. */
 const clocksMs = 10_000
 
+/** Whether a time is to come. */
+export function isAhead(time: number, at: number): boolean {
+  return time - at > clocksMs
+}
+
 /** The age of a time, or how far ahead it is: `5d`, `in 89d`. */
 export function ageOf(time: number, at: number): string {
-  return time - at > clocksMs ? words.ahead(spanOf(time - at)) : spanOf(Math.max(0, at - time))
+  return isAhead(time, at) ? words.ahead(spanOf(time - at)) : spanOf(Math.max(0, at - time))
 }
 
 /** The age of a time, by RFC 3339, or how far ahead it is; its absolute form is in its title. */

@@ -1,3 +1,4 @@
+import { nearnessOf } from '../certificates/certificate-end.ts'
 import { words } from '../words.ts'
 import { flagAt, listAt, membersAt, numberAt, textAt, textsAt, valueAt, wordAt } from './json.ts'
 import type { SeenObject } from './live-object.ts'
@@ -53,6 +54,7 @@ const groups: Readonly<Record<string, string>> = {
   PersistentVolumeClaim: 'v1',
   ConfigMap: 'v1',
   HorizontalPodAutoscaler: 'autoscaling/',
+  Certificate: 'cert-manager.io/',
 }
 
 const kinds: Readonly<Record<string, (json: unknown, object: SeenObject) => Facts>> = {
@@ -298,6 +300,46 @@ const kinds: Readonly<Record<string, (json: unknown, object: SeenObject) => Fact
       .join(', '),
     lastScaled: sinceFact(textAt(json, 'status', 'lastScaleTime')),
   }),
+  Certificate: (json, { apiVersion, namespace }) => {
+    const notAfter = textAt(json, 'status', 'notAfter')
+    const renewal = textAt(json, 'status', 'renewalTime')
+    const now = Date.now()
+    const group = textAt(json, 'spec', 'issuerRef', 'group') ?? 'cert-manager.io'
+    const kind = textAt(json, 'spec', 'issuerRef', 'kind') ?? 'Issuer'
+    const name = textAt(json, 'spec', 'issuerRef', 'name')
+    const isOfCluster = kind === 'ClusterIssuer'
+    const issuer =
+      group === 'cert-manager.io'
+        ? named(apiVersion, kind, isOfCluster ? undefined : namespace, name)
+        : { value: `${kind}.${group} ${name ?? ''}` }
+    return {
+      ends: {
+        value: notAfter === undefined ? words.object.notIssued : timeOf(notAfter),
+        isBad: nearnessOf(notAfter, renewal, now) !== 'far',
+        ...(notAfter === undefined ? {} : { since: notAfter }),
+      },
+      renewal: renewal && {
+        value: Date.parse(renewal) > now ? timeOf(renewal) : words.object.due(timeOf(renewal)),
+        since: renewal,
+      },
+      ...(isOfCluster ? { clusterIssuer: issuer } : { issuer }),
+      secret: named('v1', 'Secret', namespace, textAt(json, 'spec', 'secretName')),
+      names: [
+        ...new Set([
+          textAt(json, 'spec', 'commonName') ?? '',
+          ...['dnsNames', 'ipAddresses', 'uris', 'emailAddresses'].flatMap((list) =>
+            textsAt(json, 'spec', list),
+          ),
+        ]),
+      ]
+        .filter((one) => one !== '')
+        .join(', '),
+    }
+  },
+}
+
+function timeOf(time: string): string {
+  return new Date(time).toLocaleString()
 }
 
 function columnFacts({ printerColumns, name }: SeenObject): readonly Fact[] {

@@ -77,10 +77,9 @@ function TextValue({ name, value }: { readonly name: string; readonly value: str
 
 /** What a Secret holds: its type and its keys, and a value when it is asked for, where the gateway serves them. */
 export function SecretData({ object }: { readonly object: SeenObject }) {
-  const { data, isPending } = useAnswer(SecretsServedDocument, {})
-  const isServed = data?.gatewayClusters?.find(({ name }) => name === object.clusterName)
-  if (isPending) return null
-  if (isServed?.secretData === true) return <SecretKeys object={object} />
+  const isServed = useSecretsServed(object.clusterName)
+  if (isServed === undefined) return null
+  if (isServed) return <SecretKeys object={object} />
   const say = pageWords.secret
   const { clusterName, namespace, name } = object
   const place = `--context ${quoted(clusterName)} -n ${quoted(namespace ?? '')}`
@@ -88,11 +87,27 @@ export function SecretData({ object }: { readonly object: SeenObject }) {
   return (
     <Section title={pageWords.data.title}>
       <p className={styles['dim']}>{say.withheld}</p>
+      <OtherWay text={say.described} command={command} />
+    </Section>
+  )
+}
+
+/** Whether the gateway reads what Secrets of a cluster hold. `undefined` until it has said so. */
+export function useSecretsServed(cluster: string): boolean | undefined {
+  const { data, isPending } = useAnswer(SecretsServedDocument, {})
+  if (isPending) return undefined
+  return data?.gatewayClusters?.find(({ name }) => name === cluster)?.secretData === true
+}
+
+/** The command that shows what the gateway does not. */
+export function OtherWay({ text, command }: { readonly text: string; readonly command: string }) {
+  return (
+    <>
       <p className={styles['dim']}>
-        {say.described} <CopyButton what={say.command} text={command} />
+        {text} <CopyButton what={pageWords.secret.command} text={command} />
       </p>
       <pre className={styles['value']}>{command}</pre>
-    </Section>
+    </>
   )
 }
 

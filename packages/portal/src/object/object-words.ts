@@ -97,6 +97,8 @@ export const objectWords = {
   of: (count: number, all: number): string => `${count} of ${all}`,
   none: 'none',
   never: 'never',
+  notIssued: 'not issued',
+  due: (time: string): string => `due since ${time}`,
   noNode: 'none yet',
   yesNo: (is: boolean): string => (is ? 'yes' : 'no'),
   retries: (failed: number, limit: number): string =>
@@ -178,6 +180,12 @@ export const objectWords = {
     bounds: 'Bounds',
     metrics: 'Metrics',
     lastScaled: 'Last scaled',
+    ends: 'Ends',
+    renewal: 'Renewal',
+    issuer: 'Issuer',
+    clusterIssuer: 'Cluster issuer',
+    secret: 'Secret',
+    names: 'For',
   },
   related: {
     failed: 'What is around the object cannot be shown.',
@@ -186,6 +194,8 @@ export const objectWords = {
     refersTo: 'Refers to',
     referredToBy: 'Referred to by',
     usedBy: 'Used by',
+    secretUsedBy: 'Its Secret is used by',
+    noSecret: 'There is no such Secret, or you may not see it.',
     unused: (types: number): string => `Nothing uses it, of the ${plural(types, 'kind')} that can.`,
     unknownUse: (why: string): string => `It is not known whether something uses it: ${why}`,
     unknownUsers: (types: readonly string[]): string =>

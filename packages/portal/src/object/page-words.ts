@@ -90,7 +90,7 @@ export const pageWords = {
     audited:
       'A value is read when you ask for it, with your rights; the audit log names each read.',
     withheld:
-      'This gateway does not serve what Secrets hold: it reads their metadata alone, which has neither type nor keys. Its operator can switch that on (secretData).',
+      'This gateway does not serve what Secrets hold: it reads their metadata alone, which has neither type nor keys. Its operator can switch that on, by the setting secretData.',
     described: 'kubectl shows its type and keys, without the values, to those who may get it.',
     command: 'the command',
     refused: (why: string): string => `You do not see what it holds: ${why}.`,

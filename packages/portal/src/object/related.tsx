@@ -3,6 +3,7 @@ import { RelatedByDocument, RelatedDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
 import { Failure } from '../look/notice.tsx'
 import { words } from '../words.ts'
+import { CertificateParts } from './certificate-parts.tsx'
 import type { SeenObject } from './live-object.ts'
 import { followable, type NeighbourGroup, neighbourhoodOf, pluralOf } from './neighbours.ts'
 import { ObjectLink } from './object-link.tsx'
@@ -13,7 +14,8 @@ import { UsedBy, useUsers } from './used-by.tsx'
 const everyMs = 3_000
 
 /** What is around an object: who uses it, its owners, what it owns, and its relations both ways. */
-export function Related({ object: { id, namespace } }: { readonly object: SeenObject }) {
+export function Related({ object }: { readonly object: SeenObject }) {
+  const { id, namespace } = object
   const { data, errors } = useAnswer(RelatedDocument, { id }, { everyMs })
   const { users, errors: unknownUse } = useUsers(id)
   const [asked, setAsked] = useState<readonly string[]>([])
@@ -31,17 +33,18 @@ export function Related({ object: { id, namespace } }: { readonly object: SeenOb
       </div>
     )
   }
-  const { graph, object } = data
+  const { graph } = data
   const more = further.data?.graph
   const graphs = more == null ? [graph] : [graph, more]
   const isUser = new Set(users?.nodes.map((user) => user.object.id))
-  const around = neighbourhoodOf(id, { object, graphs, isUser })
+  const around = neighbourhoodOf(id, { object: data.object, graphs, isUser })
   const left = followable(graph).filter((relation) => !asked.includes(relation))
   const parts = (['owners', 'owned', 'refersTo', 'referredToBy'] as const).filter(
     (part) => around[part].length > 0,
   )
   return (
     <div className={styles['related']}>
+      <CertificateParts object={object} />
       <UsedBy users={users} error={unknownUse[0]} namespace={namespace} />
       {parts.map((part) => (
         <Section key={part} title={say[part]}>

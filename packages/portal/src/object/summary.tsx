@@ -1,9 +1,10 @@
 import { lazy, Suspense } from 'react'
 import { isHelmSecret } from '../delivery/delivered.ts'
 import { DeliveredObjects } from '../delivery/delivered-objects.tsx'
-import { Age } from '../look/age.tsx'
+import { Age, isAhead } from '../look/age.tsx'
 import { UsageBars } from '../usage/usage-bars.tsx'
 import { words } from '../words.ts'
+import { CertificateParts } from './certificate-parts.tsx'
 import { Conditions } from './conditions.tsx'
 import { Container } from './container.tsx'
 import { containersOf } from './container-state.ts'
@@ -58,6 +59,7 @@ export function Summary({
       ) : null}
       <Pods object={object} />
       <OfKind object={object} onTab={onTab} />
+      <CertificateParts object={object} />
       {containers.length === 0 ? null : (
         <Section title={words.object.container.title} count={containers.length}>
           <ul className={styles['containers']}>
@@ -115,7 +117,8 @@ function FactEntry({ fact, cluster }: { readonly fact: Fact; readonly cluster: s
         {since === undefined ? null : (
           <span className={value.trim() === '' ? undefined : styles['dim']}>
             {value.trim() === '' ? null : ', '}
-            <Age since={since} /> {words.object.ago}
+            <Age since={since} />
+            {isAhead(Date.parse(since), Date.now()) ? null : ` ${words.object.ago}`}
           </span>
         )}
       </dd>

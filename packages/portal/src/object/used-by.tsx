@@ -19,10 +19,12 @@ export function useUsers(id: string): {
 
 /** Who uses an object, and at which places; and what is not known of that. */
 export function UsedBy({
+  title = words.object.related.usedBy,
   users,
   error,
   namespace,
 }: {
+  readonly title?: string
   /** `undefined`: they are not known, because of `error`. */
   readonly users: Users | undefined
   readonly error: AnswerError | undefined
@@ -32,14 +34,14 @@ export function UsedBy({
   const say = words.object.related
   if (users === undefined) {
     return error === undefined ? null : (
-      <Section title={say.usedBy}>
+      <Section title={title}>
         <p className={styles['dim']}>{say.unknownUse(error.message)}</p>
       </Section>
     )
   }
   const { totalCount, nodes, types, notLookedAt } = users
   return (
-    <Section title={say.usedBy} count={totalCount}>
+    <Section title={title} count={totalCount}>
       {notLookedAt.length > 0 ? (
         <p className={styles['dim']}>{say.unknownUsers(notLookedAt)}</p>
       ) : totalCount === 0 ? (
