@@ -417,7 +417,10 @@ class RunningGateway implements OpenedGateway {
       archive: () => archiving?.counts,
       sharing: () => this.#fleet.sharing?.counts,
     })
-    this.shells = podShells(() => this.#serving.now)
+    this.shells = podShells(
+      () => this.#serving.now,
+      () => this.#peers,
+    )
     const planned = { served: () => this.#serving.now, limits, documents, fragments }
     const unexpected = (error: GraphQLError, requestId?: string): void => {
       const cause = error.originalError ?? error

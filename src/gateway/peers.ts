@@ -5,7 +5,7 @@
  *
  * What one peer may take is bounded: running requests, and bytes of their answers that are in memory. The frames of a
  * subscription are passed on as bytes. While its subscriber takes none, no more are read from the connection, so that
- * they wait at the peer, which counts them as those of any slow reader.
+ * they wait at the peer, which counts them as those of any slow reader. A shell is a WebSocket of `/exec` there.
  *
  * A question may take as long as an operation, but no caller should wait that long for a gateway that stands still. So a
  * peer that sends nothing for a while is asked for `/livez`, which every gateway answers at once. If it does not, all that
@@ -23,6 +23,7 @@ import {
 } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { createSecureContext } from 'node:tls'
+import type { WebSocket } from 'ws'
 import type { Credentials } from '../access/authentication/authenticator.ts'
 import type { RequestHeaderOptions } from '../access/authentication/request-header.ts'
 import { ClientError } from '../graphql/errors/client-error.ts'
@@ -142,6 +143,15 @@ class Peer {
   }
 }
 
+/** What opens a WebSocket at a peer. */
+export interface PeerDialing {
+  readonly url: URL
+  readonly request: Material & { readonly headers: OutgoingHttpHeaders; readonly agent?: false }
+  /** The error of a response that is no upgrade. */
+  readonly refusal: (httpStatus: number) => PeerError
+  readonly failure: (error: unknown) => PeerError
+}
+
 /** A request that has been sent. */
 interface Sent {
   readonly peer: Peer
@@ -255,6 +265,48 @@ export class HttpPeers implements Peers, Disposable {
     }
   }
 
+  /**
+   * Opens a WebSocket at a peer as the caller. `connect` makes it of what it is given, and rejects with its `failure`. Rejects
+   * with `ClientError`.
+   */
+  async dial(
+    address: string,
+    path: string,
+    caller: PeerCaller,
+    connect: (dialing: PeerDialing) => Promise<WebSocket>,
+  ): Promise<WebSocket> {
+    const { peer, request } = this.#requestTo(address, caller, true)
+    let socket: WebSocket | undefined
+    let why: Error | undefined
+    const giveUp = (given: Error): void => {
+      why = given
+      socket?.terminate()
+    }
+    peer.running.add(giveUp)
+    this.#watchAll()
+    try {
+      const dialing: PeerDialing = {
+        url: new URL(path, peer.address),
+        request: { ...request, agent: false },
+        refusal: (status) => lost(peer, new Error(`it refuses the WebSocket with HTTP ${status}`)),
+        failure: (error) => lost(peer, error),
+      }
+      socket = await connect(dialing)
+      if (why !== undefined) {
+        socket.terminate()
+        throw lost(peer, why)
+      }
+    } catch (error) {
+      peer.running.delete(giveUp)
+      if (error instanceof PeerError) this.#options.unreachable(error, address)
+      throw error
+    }
+    const heard = (): void => void (peer.silentLooks = 0)
+    socket.on('message', heard).on('ping', heard)
+    socket.once('close', () => peer.running.delete(giveUp))
+    return socket
+  }
+
   [Symbol.dispose](): void {
     this.#material[Symbol.dispose]()
     clearInterval(this.#watch)
@@ -277,31 +329,22 @@ export class HttpPeers implements Peers, Disposable {
       ...(explains === true && { explain: true }),
     }
     const body = JSON.stringify({ query, operationName, variables, extensions })
-    const peer = this.#peerAt(address)
-    const isNamed = this.#isNamedByProxy(caller.sent)
+    const { peer, request } = this.#requestTo(address, caller, accept === eventStream)
     const headers: OutgoingHttpHeaders = {
       accept,
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
-      [forwardedHeader]: this.#options.address,
       [proofHeader]: this.#options.proofOf(query),
-      ...this.#headersOf(peer, caller, isNamed),
+      ...request.headers,
     }
-    if (peer.failure !== undefined) {
-      peer.silentLooks = 0
-      throw lost(peer, peer.failure, false)
-    }
-    peer.checkRoom(accept === eventStream)
-    const { ca, cert, key } = this.#material.value
     const isKept = isWrite !== true && accept !== eventStream
     const sent = requestBy(peer)({
       ...hostOf(peer.address),
       path: graphqlPath,
       method: 'POST',
       agent: isKept ? peer.agent : false,
+      ...request,
       headers,
-      ...(ca !== undefined && { ca }),
-      ...(isNamed && cert !== undefined && { cert, key }),
     })
     let received: IncomingMessage | undefined
     const giveUp = (why: Error): void => void (received ?? sent).destroy(why)
@@ -313,8 +356,38 @@ export class HttpPeers implements Peers, Disposable {
     sent.setNoDelay(true)
     sent.setSocketKeepAlive(true, tcpKeepAliveMs)
     sent.end(body)
-    this.#watch ??= setInterval(() => this.#look(), watchMs).unref()
+    this.#watchAll()
     return { peer, sent, giveUp, done: () => void peer.running.delete(giveUp) }
+  }
+
+  /** What any request to a peer has: who asks, and the certificates. Throws `ClientError` if none may be sent. */
+  #requestTo(
+    address: string,
+    caller: PeerCaller,
+    isFollowed: boolean,
+  ): { readonly peer: Peer; readonly request: PeerDialing['request'] } {
+    const peer = this.#peerAt(address)
+    const isNamed = this.#isNamedByProxy(caller.sent)
+    const headers = {
+      [forwardedHeader]: this.#options.address,
+      ...this.#headersOf(peer, caller, isNamed),
+    }
+    if (peer.failure !== undefined) {
+      peer.silentLooks = 0
+      throw lost(peer, peer.failure, false)
+    }
+    peer.checkRoom(isFollowed)
+    const { ca, cert, key } = this.#material.value
+    const request = {
+      headers,
+      ...(ca !== undefined && { ca }),
+      ...(isNamed && cert !== undefined && { cert, key }),
+    }
+    return { peer, request }
+  }
+
+  #watchAll(): void {
+    this.#watch ??= setInterval(() => this.#look(), watchMs).unref()
   }
 
   #look(): void {

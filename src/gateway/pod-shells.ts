@@ -3,15 +3,19 @@
  * the process runs: after each change of RBAC, and at an interval. The API server gets a WebSocket with the caller's own
  * credentials by the rule of writes (`callerServer`), and its own subprotocol: version 5, or 4 of an older server. A debug
  * container is added to the pod before that, and awaited.
+ *
+ * A shell in a cluster that another gateway holds is a WebSocket of that gateway's `/exec`, with what the caller has sent. It
+ * goes one hop: what another gateway has passed on is opened here or not at all.
  */
 
 import { randomBytes } from 'node:crypto'
-import type { ClientRequest } from 'node:http'
+import type { ClientRequest, IncomingMessage } from 'node:http'
 import { WebSocket } from 'ws'
 import { questionOf } from '../access/access-question.ts'
 import type { ApiServer } from '../api-server/api-server.ts'
-import type { Dialing } from '../api-server/transport/transport.ts'
 import { ClientError } from '../graphql/errors/client-error.ts'
+import { unnamed } from '../graphql/over-gateways/over-gateways.ts'
+import { PeerError } from '../graphql/over-gateways/peers.ts'
 import { callerServer, refusedByServer } from '../graphql/prepare/caller-server.ts'
 import { clustersNamed } from '../graphql/prepare/kind-view.ts'
 import { ViewerAccess } from '../graphql/prepare/viewer-access.ts'
@@ -21,19 +25,22 @@ import { ApiStatusError } from '../kubernetes/status.ts'
 import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { shortened } from '../lib/text.ts'
-import type {
-  ExecCaller,
-  ExecOpening,
-  ExecTarget,
-  PodShell,
-  PodShells,
+import {
+  type ExecCaller,
+  type ExecOpening,
+  execPath,
+  execProtocol,
+  type ExecTarget,
+  type PodShell,
+  type PodShells,
 } from '../server/exec/exec-options.ts'
+import type { HttpPeers } from './peers.ts'
 
 /** How often permissions are reviewed again without a reported change. */
 const reviewMs = 30_000
 /** How often a starting debug container is looked at. */
 const lookMs = 500
-/** The maximum size of a message of an API server. Kubelets send at most 32 KiB. */
+/** The maximum size of a message of an API server, or of another gateway. Kubelets send at most 32 KiB. */
 const maxPayload = 1 << 20
 
 const protocols = { closing: 'v5.channel.k8s.io', older: 'v4.channel.k8s.io' } as const
@@ -42,11 +49,21 @@ const unknownProtocol: ReadonlySet<number> = new Set([400, 403, 426, 500, 501])
 
 const pods = { group: '', resource: 'pods' }
 
-/** Makes what opens shells, of the clusters that are served at present. */
-export function podShells(served: () => ServedSchema): PodShells {
+/** Makes what opens shells, of the clusters that are served at present. `peers`: absent, they are all held here. */
+export function podShells(
+  served: () => ServedSchema,
+  peers: () => Pick<HttpPeers, 'dial'> | undefined,
+): PodShells {
   return {
     async open(target, caller, { openDeadlineMs, adds = () => {} }, signal) {
-      const { cluster, access } = await admitted(served(), target, caller)
+      const [cluster = ''] = clustersNamed(served(), { cluster: target.cluster ?? null })
+      const holder = served().members.get(cluster)?.holder
+      if (typeof holder === 'string') {
+        const asked = { holder, target: { ...target, cluster }, caller }
+        return await shellElsewhere(peers(), asked, openDeadlineMs, signal)
+      }
+      const access = caller.viewer && new ViewerAccess(served(), caller.viewer)
+      await review(cluster, access, target)
       const late = new ClientError(
         'DEADLINE_EXCEEDED',
         `the container has not answered within ${openDeadlineMs} ms (exec.openDeadlineMs)`,
@@ -67,6 +84,7 @@ export function podShells(served: () => ServedSchema): PodShells {
           cluster,
           container,
           closesInput: socket.protocol === protocols.closing,
+          isElsewhere: false,
           follow: (lost, until) => followAccess({ served, cluster, access, target, lost, until }),
           [Symbol.asyncDispose]: () => to[Symbol.asyncDispose](),
         } satisfies PodShell
@@ -80,22 +98,46 @@ export function podShells(served: () => ServedSchema): PodShells {
   }
 }
 
-/** The cluster of a target, if it is held here and the caller may do this. Rejects with `ClientError`. */
-async function admitted(
-  served: ServedSchema,
-  target: ExecTarget,
-  { viewer }: ExecCaller,
-): Promise<{ readonly cluster: string; readonly access: ViewerAccess | undefined }> {
-  const [cluster = ''] = clustersNamed(served, { cluster: target.cluster ?? null })
-  const holder = served.members.get(cluster)?.holder
-  if (typeof holder === 'string') {
-    const message = `cluster ${cluster} is held by the gateway at ${holder}, and shells are not passed on`
-    const hint = `open the shell at ${holder}, or use kubectl exec`
-    throw new ClientError('UNSUPPORTED', message, { cluster, hint })
+interface AskedElsewhere {
+  readonly holder: string
+  readonly target: ExecTarget
+  readonly caller: ExecCaller
+}
+
+/** Opens a shell at the gateway that holds its cluster, which reviews, bounds and records it. Rejects with `ClientError`. */
+async function shellElsewhere(
+  peers: Pick<HttpPeers, 'dial'> | undefined,
+  { holder, target, caller }: AskedElsewhere,
+  deadlineMs: number,
+  signal: AbortSignal,
+): Promise<PodShell> {
+  const { viewer, sent, requestId, isPassedOn } = caller
+  const { cluster = '' } = target
+  if (isPassedOn || peers === undefined) {
+    const message = `this gateway does not hold cluster ${cluster}`
+    throw new PeerError(message, { mayHaveBegun: false, isMisdirected: true })
   }
-  const access = viewer && new ViewerAccess(served, viewer)
-  await review(cluster, access, target)
-  return { cluster, access }
+  if (viewer !== undefined && sent === undefined) throw unnamed()
+  const asked = { viewer, sent, trace: { requestId } }
+  const socket = await peers.dial(holder, execPath, asked, ({ refusal, ...dialing }) => {
+    const refused = async ({ statusCode = 0 }: IncomingMessage): Promise<Error> => {
+      if (statusCode !== 404) return refusal(statusCode)
+      const message = `the gateway at ${holder}, which holds cluster ${cluster}, opens no shells`
+      const hint = 'the operator allows them at all gateways: --allow-exec'
+      return new ClientError('UNSUPPORTED', message, { cluster, hint })
+    }
+    return connected({ ...dialing, refusal: refused }, [execProtocol], deadlineMs, signal)
+  })
+  socket.send(JSON.stringify({ type: 'start', ...target }))
+  return {
+    socket,
+    cluster,
+    container: '',
+    closesInput: true,
+    isElsewhere: true,
+    follow: () => {},
+    [Symbol.asyncDispose]: async () => {},
+  }
 }
 
 /** Rejects with `ClientError` FORBIDDEN unless the caller may start the process. Without authentication, no access is reviewed. */
@@ -195,8 +237,16 @@ async function openSocket(
   }
 }
 
+/** What a WebSocket is opened with, at an API server or another gateway. */
+interface Dialed {
+  readonly url: URL
+  readonly request: object
+  readonly refusal: (response: IncomingMessage) => Promise<Error>
+  readonly failure: (error: unknown) => Error
+}
+
 function connected(
-  { url, request, refusal, failure }: Dialing,
+  { url, request, refusal, failure }: Dialed,
   offered: readonly string[],
   handshakeTimeout: number,
   signal: AbortSignal,

@@ -498,7 +498,8 @@ function writes({ operation, fields }: RoutedOperation): boolean {
   return fields.some(({ field }) => field && fieldSourceOf(field).form === 'drainFrames')
 }
 
-function unnamed(): ClientError {
+/** The refusal of a caller that no other gateway can know. */
+export function unnamed(): ClientError {
   const message =
     'this is about a cluster that another gateway holds, which cannot know the caller: the program that runs this gateway has named them'
   const hint = 'send the credentials of the caller: gateways ask each other with these'

@@ -3,7 +3,7 @@
  * gateway implements), the bounds, and what an audit log and metrics receive of a session.
  */
 
-import type { CallerToken } from '../../access/authentication/authenticator.ts'
+import type { CallerToken, Credentials } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { defaultsOf, type NumberOptions } from '../../lib/options.ts'
 
@@ -79,13 +79,19 @@ export interface ExecTarget {
 export interface ExecCaller {
   readonly viewer: Viewer | undefined
   readonly callerToken: CallerToken | undefined
+  /** What the caller has sent to be known as the viewer. Absent: the program has named the viewer. */
+  readonly sent: Credentials | undefined
+  readonly requestId: string
+  /** Whether another gateway has passed the shell on to this one. It goes no further. */
+  readonly isPassedOn: boolean
 }
 
-/** The part of a WebSocket to an API server that a session uses. */
+/** The part of a WebSocket to an API server, or to another gateway, that a session uses. */
 export interface ProcessSocket {
   readonly isPaused: boolean
   readonly bufferedAmount: number
-  send(message: Buffer, sent?: () => void): void
+  /** A text is sent as one. */
+  send(message: Buffer | string, sent?: () => void): void
   pause(): void
   resume(): void
   terminate(): void
@@ -102,6 +108,11 @@ export interface PodShell extends AsyncDisposable {
   readonly container: string
   /** Whether the protocol can say that there is no more input. */
   readonly closesInput: boolean
+  /**
+   * Whether the socket is one of another gateway's `/exec`. That gateway then bounds and records the session, and its messages
+   * and those of the client are passed on as they are.
+   */
+  readonly isElsewhere: boolean
   /** Calls `lost` with a `ClientError` once the caller may no longer do this. Ends with the signal. */
   follow(lost: (error: Error) => void, signal: AbortSignal): void
 }

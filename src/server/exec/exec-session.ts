@@ -6,7 +6,8 @@
  * `UnsentBytes`.
  *
  * A session ends once, with an outcome, which the client gets as its last message and in the close frame, and the audit log
- * in a line. The process may exit, the client may close, the session may be idle or last too long, the caller may lose the
+ * in a line. For a cluster of another gateway, the session passes messages on to that one and back, in the same bounds; how it
+ * ends and what is recorded is said there. The process may exit, the client may close, the session may be idle or last too long, the caller may lose the
  * credentials or the permission, and the gateway may stop.
  */
 
@@ -15,6 +16,7 @@ import type { Socket } from 'node:net'
 import type { RawData, WebSocket } from 'ws'
 import { z } from 'zod'
 import { isUnexpected, ClientError, clientErrorOf } from '../../graphql/errors/client-error.ts'
+import { forwardedHeader } from '../../graphql/over-gateways/over-gateways.ts'
 import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
 import { isRecord } from '../../lib/json.ts'
 import type { Counts } from '../../lib/counts.ts'
@@ -110,6 +112,16 @@ const startMessage = z.strictObject({
 const credentialsMessage = z.strictObject({
   type: z.literal('credentials'),
   authorization: z.string().max(16_384),
+})
+
+/** The last message of another gateway. */
+const endMessage = z.object({
+  type: z.literal('end'),
+  code: z.string(),
+  message: z.string(),
+  hint: z.string().optional(),
+  exitCode: z.int().optional(),
+  retryAfterMs: z.number().optional(),
 })
 
 /** What a kept message takes besides its bytes, at most. */
@@ -263,6 +275,9 @@ export class ExecSession {
     this.#isRenewing = true
     try {
       await this.#identity.renew({ authorization })
+      if (this.#shell?.isElsewhere === true && !this.#isOver()) {
+        this.#send(this.#shell, JSON.stringify({ type: 'credentials', authorization }))
+      }
     } catch (error) {
       this.#fail(error)
     } finally {
@@ -287,9 +302,16 @@ export class ExecSession {
       // A session counts as a subscription, too, and begins only where those may.
       this.#defer(parts.quotas.take('subscriptions', viewer))
       this.#defer(places.take(viewer?.username ?? ''))
-      const { callerToken } = this.#identity
+      const { callerToken, credentials } = this.#identity
       // The credentials are those of the authenticator's viewer.
-      const caller = { viewer, callerToken: viewer === known ? callerToken : undefined }
+      const isKnown = viewer === known
+      const caller = {
+        viewer,
+        callerToken: isKnown ? callerToken : undefined,
+        sent: isKnown ? credentials : undefined,
+        requestId,
+        isPassedOn: headers[forwardedHeader] !== undefined,
+      }
       const { openDeadlineMs } = options
       const adds = (container: string | undefined): void => {
         if (this.#report !== undefined) this.#report = { ...this.#report, container }
@@ -320,6 +342,10 @@ export class ExecSession {
     const { container, cluster } = shell
     this.#shell = shell
     this.#state = 'running'
+    if (shell.isElsewhere) {
+      this.#passBack(shell)
+      return
+    }
     if (this.#report !== undefined) {
       this.#report = { ...this.#report, container, cluster }
       parts.observer?.execBegan?.(this.#report)
@@ -339,6 +365,26 @@ export class ExecSession {
       this.#end({ code: 'TOO_LONG', message, hint: 'open another one' })
     })
     socket.send(JSON.stringify({ type: 'open', cluster, container }))
+    socket.resume()
+  }
+
+  /** Passes on what another gateway says. It ends the session, or is gone. */
+  #passBack({ socket: from, cluster }: PodShell): void {
+    const { socket } = this.#options
+    from.on('message', (data, isBinary) => {
+      const message = data as Buffer
+      if (this.#isOver()) return
+      const end = isBinary ? undefined : endIn(message)
+      if (end === undefined) this.#write(message, isBinary)
+      else this.#end(end)
+    })
+    from.once('close', () => {
+      const message = `the connection to the gateway that holds cluster ${cluster} is lost`
+      const hint =
+        'open the shell again: another gateway takes over the clusters of one that is gone'
+      this.#end({ code: 'CLUSTER_UNREACHABLE', message, hint, retryAfterMs: 1_000 })
+    })
+    from.resume()
     socket.resume()
   }
 
@@ -366,6 +412,10 @@ export class ExecSession {
   #pass(message: Buffer): void {
     const shell = this.#shell
     if (shell === undefined) return
+    if (shell.isElsewhere) {
+      this.#send(shell, message)
+      return
+    }
     switch (message[0]) {
       case execChannel.stdin:
         this.#bytesIn += message.length - 1
@@ -403,7 +453,7 @@ export class ExecSession {
   }
 
   /** Sends a message to the API server. The client is not read while too much waits there. */
-  #send(shell: PodShell, message: Buffer): void {
+  #send(shell: PodShell, message: Buffer | string): void {
     const { socket, options } = this.#options
     const { maxBufferedBytes } = options
     shell.socket.send(message, () => {
@@ -421,11 +471,16 @@ export class ExecSession {
       return
     }
     if (channel !== execChannel.stdout && channel !== execChannel.stderr) return
-    const { socket, connection, options } = this.#options
     this.#bytesOut += message.length - 1
     this.#active()
+    this.#write(message, true)
+  }
+
+  /** Sends a message to the client. What prints is not read while too much waits. */
+  #write(message: Buffer, binary: boolean): void {
+    const { socket, connection, options } = this.#options
     // The connection drains only if it was full, which `maxBufferedBytes` may be less than.
-    socket.send(message, () => this.#clientDrained())
+    socket.send(message, { binary }, () => this.#clientDrained())
     this.#output.measure()
     if (connection.writableLength > options.maxBufferedBytes) this.#shell?.socket.pause()
   }
@@ -488,7 +543,8 @@ export class ExecSession {
   /** Tells the audit log and the metrics, of refused targets as well. */
   #tell({ code, exitCode }: ExecEnd, began: boolean): void {
     const { parts } = this.#options
-    if (this.#report === undefined) return
+    // Of a shell elsewhere, the gateway there tells.
+    if (this.#report === undefined || this.#shell?.isElsewhere === true) return
     const end: ExecEndReport = {
       ...this.#report,
       outcome: code,
@@ -508,6 +564,19 @@ function wrong(message: string): ExecEnd {
 
 function problemOf({ issues: [first] }: z.ZodError): string {
   return `${first?.path.join('.') || 'the message'}: ${first?.message ?? 'is wrong'}`
+}
+
+function endIn(message: Buffer): ExecEnd | undefined {
+  let given: unknown
+  try {
+    given = JSON.parse(message.toString())
+  } catch {
+    return undefined
+  }
+  const { data } = endMessage.safeParse(given)
+  if (data === undefined) return undefined
+  const { type: _type, ...end } = data
+  return end
 }
 
 function isSize(one: unknown): one is number {
