@@ -14,10 +14,9 @@ import { needsPostgres, startPostgres } from '../support/postgres.ts'
 import { heldAt, sharedBetween } from './settled-holders.ts'
 import { behind, freePort, type SharingGateway } from './shared-gateways.ts'
 
-const masters = ['system:masters']
 const users = [
-  { user: 'gateway', token: 'of-gateway', groups: masters },
-  { user: 'ann', token: 'of-ann', groups: masters },
+  { user: 'gateway', token: 'of-gateway', groups: ['system:masters'] },
+  { user: 'ann', token: 'of-ann', groups: [] },
   { user: 'bob', token: 'of-bob', groups: [] },
 ]
 
@@ -35,17 +34,22 @@ const startCluster = async (): Promise<Simulator> =>
     populate(storage) {
       putNodes(storage)
       putPod(storage, 'web', running(0))
-      const metadata = { name: 'pods' }
-      const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }]
+      const reads = { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }
+      const shells = { apiGroups: [''], resources: ['pods/exec'], verbs: ['create', 'get'] }
       const types = { apiVersion: 'rbac.authorization.k8s.io/v1' }
-      storage.create(resources.clusterRoles, { ...types, kind: 'ClusterRole', metadata, rules })
-      storage.create(resources.clusterRoleBindings, {
-        ...types,
-        kind: 'ClusterRoleBinding',
-        metadata,
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'pods' },
-        subjects: [{ kind: 'User', name: 'bob' }],
-      })
+      const grant = (name: string, rules: readonly object[]): void => {
+        const metadata = { name }
+        storage.create(resources.clusterRoles, { ...types, kind: 'ClusterRole', metadata, rules })
+        storage.create(resources.clusterRoleBindings, {
+          ...types,
+          kind: 'ClusterRoleBinding',
+          metadata,
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+          subjects: [{ kind: 'User', name }],
+        })
+      }
+      grant('ann', [reads, shells])
+      grant('bob', [reads])
     },
   })
 
