@@ -81,7 +81,7 @@ describe('a shell in a cluster that another gateway holds', needsPostgres, () =>
       options,
       { port },
       {
-        auth: { mode: 'token-review' },
+        auth: { mode: 'token-review', tokenClusters: clusters.map(({ name }) => name) },
         exec: { maxSessionsPerUser: 2 },
         observer: {
           refused: () => {},
