@@ -157,7 +157,11 @@ describeInBrowser('Bulk', (browser) => {
     await consequences.getByText('2 lose the data in their emptyDir volumes.').waitFor()
     await dialog.getByText('All 3 objects would change.').waitFor()
     await dialog.getByRole('button', { name: 'Evict 3' }).click()
-    await page.getByRole('button', { name: 'Evict: 3 of 3' }).waitFor()
+    // It stays although all that was selected is gone.
+    await dialog.getByText('3 objects done.').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('3 are gone and not selected any more').waitFor()
     expect(opened.problems).toEqual([])
   })
 
