@@ -59,6 +59,7 @@ function WritableMenu({ kind: { kind, group, title }, ids, onActing }: BulkMenuP
                   <Menu.Item
                     key={action.name}
                     className={overlay['item']}
+                    data-danger={action.name === 'delete'}
                     disabled={isBusy}
                     onClick={() => choose(action)}
                   >
