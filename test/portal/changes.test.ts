@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { resources, type Unstructured } from 'informerql/kubernetes'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
@@ -10,6 +11,8 @@ const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 const pods = { group: '', version: 'v1', resource: 'pods' }
 
 const lines = (page: Page) => page.locator('main li[data-type]')
+
+const revisionKey = 'deployment.kubernetes.io/revision'
 
 describeInBrowser('The changes of the portal', (browser) => {
   let portal: ServedPortal
@@ -216,5 +219,81 @@ describeInBrowser('The changes of the portal', (browser) => {
     await problem.first().filter({ hasText: 'image shop:1 → shop:2' }).waitFor()
     expect(await problem.first().textContent()).toContain('ImagePullBackOff')
     await opened.audit()
+  })
+
+  it('do not hide behind a restart what the last revision has changed', async () => {
+    const { storage } = portal.cluster
+    const place = { name: 'stuck', namespace: 'payments' }
+    const labels = { app: 'stuck' }
+    const apps = { apiVersion: 'apps/v1' }
+    const templateOf = (image: string, annotations: object) => ({
+      metadata: { labels, annotations },
+      spec: { containers: [{ name: 'main', image }] },
+    })
+    const deploymentOf = (revision: number, template: object): Unstructured => ({
+      ...apps,
+      kind: 'Deployment',
+      metadata: { ...place, annotations: { [revisionKey]: String(revision) } },
+      spec: { replicas: 1, selector: { matchLabels: labels }, template },
+    })
+    const ownedBy = ({ kind, metadata }: Unstructured) => ({
+      ownerReferences: [
+        { ...apps, kind, name: metadata.name, uid: metadata.uid ?? '', controller: true },
+      ],
+    })
+    const broken = templateOf('stuck:2', {})
+    const deployment = storage.create(resources.deployments, deploymentOf(2, broken))
+    const putSet = (revision: number, template: object, status: object): Unstructured =>
+      storage.create(resources.replicaSets, {
+        ...apps,
+        kind: 'ReplicaSet',
+        metadata: {
+          name: `stuck-${revision}`,
+          namespace: place.namespace,
+          annotations: { [revisionKey]: String(revision) },
+          ...ownedBy(deployment),
+        },
+        spec: { replicas: 1, selector: { matchLabels: labels }, template },
+        status,
+      })
+    putSet(1, templateOf('stuck:1', {}), { replicas: 1, availableReplicas: 1 })
+    putSet(2, broken, { replicas: 0 })
+    await using opened = await openPage(browser(), portal, { path: '/changes?name=stuck' })
+    const { page } = opened
+    await lines(page).filter({ hasText: 'Created' }).first().waitFor()
+    const restart = { 'kubectl.kubernetes.io/restartedAt': new Date().toISOString() }
+    const restarted = templateOf('stuck:2', restart)
+    storage.update(resources.deployments, deploymentOf(3, restarted))
+    const set = putSet(3, restarted, { replicas: 1 })
+    // A condition has whole seconds: the change must not be behind it.
+    const lastTransitionTime = new Date(Date.now() + 1_000).toISOString()
+    const waiting = { waiting: { reason: 'ImagePullBackOff', message: 'no such image' } }
+    storage.create(pods, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'stuck-3-pod', namespace: place.namespace, ...ownedBy(set) },
+      spec: { containers: [{ name: 'main', image: 'stuck:2' }] },
+      status: {
+        phase: 'Pending',
+        conditions: [{ type: 'Ready', status: 'False', lastTransitionTime }],
+        containerStatuses: [
+          {
+            name: 'main',
+            imageID: '',
+            image: 'stuck:2',
+            restartCount: 0,
+            ready: false,
+            state: waiting,
+          },
+        ],
+      },
+    })
+    await page.goto('/problems')
+    const problem = page.locator('main').getByRole('listitem').filter({ hasText: 'payments/stuck' })
+    await problem.first().filter({ hasText: 'Created' }).waitFor()
+    await problem
+      .first()
+      .filter({ hasText: /revision 1 to 3:.*image stuck:1 → stuck:2/ })
+      .waitFor()
   })
 })

@@ -74,7 +74,7 @@ export function ProblemLine({
             {message}
           </p>
         )}
-        {before.length > 0 ? (
+        {before.length === 0 ? null : (
           <div className={styles['before']}>
             <span className={styles['ready']}>{words.timeline.before}</span>
             <ol>
@@ -83,9 +83,8 @@ export function ProblemLine({
               ))}
             </ol>
           </div>
-        ) : change === null ? null : (
-          <RevisionFields change={change} />
         )}
+        {change === null || tells(before, change) ? null : <RevisionFields change={change} />}
         {lastEvent === null ? null : (
           <p className={styles['event']} title={lastEvent.message ?? undefined}>
             {lastEvent.reason} {words.overview.times(lastEvent.count)},{' '}
@@ -98,6 +97,15 @@ export function ProblemLine({
       </div>
     </li>
   )
+}
+
+/** Whether changes tell what the last revision has changed. A restart, or what was created, does not. */
+function tells(
+  before: readonly ChangeRow[],
+  { changes }: NonNullable<ProblemRow['change']>,
+): boolean {
+  const paths = new Set(before.flatMap(({ fields }) => fields.map(({ path }) => path)))
+  return changes.some(({ path }) => paths.has(`/spec/template${path}`))
 }
 
 /** What the last revision of a workload has changed. */
