@@ -295,5 +295,6 @@ describeInBrowser('The changes of the portal', (browser) => {
       .first()
       .filter({ hasText: /revision 1 to 3:.*image stuck:1 → stuck:2/ })
       .waitFor()
+    expect(opened.problems).toEqual([])
   })
 })
