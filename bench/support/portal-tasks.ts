@@ -389,7 +389,7 @@ export const portalTasks: readonly PortalTask[] = [
       const { page } = hand
       await hand.click(page.getByRole('link', { name: 'Certificates', exact: true }))
       const rows = page.getByRole('table', { name: 'Certificates' }).getByRole('row')
-      await hand.see(rows.nth(1).filter({ hasText: 'front-door-tls' }))
+      await hand.see(rows.filter({ hasText: 'front-door-tls' }))
     },
   },
   {
