@@ -404,7 +404,7 @@ const empty = Buffer.alloc(0)
 
 function reading(): PromiseWithResolvers<void> {
   const read = Promise.withResolvers<void>()
-  // A reading that fails is no error where nobody waits for it.
+  // Node reports a rejected promise that nobody handles, and often nobody waits for a reading.
   read.promise.catch(() => undefined)
   return read
 }

@@ -6,9 +6,11 @@
  * `UnsentBytes`.
  *
  * A session ends once, with an outcome, which the client gets as its last message and in the close frame, and the audit log
- * in a line. For a cluster of another gateway, the session passes messages on to that one and back, in the same bounds; how it
- * ends and what is recorded is said there. The process may exit, the client may close, the session may be idle or last too long, the caller may lose the
+ * in a line. The process may exit, the client may close, the session may be idle or last too long, the caller may lose the
  * credentials or the permission, and the gateway may stop.
+ *
+ * For a cluster of another gateway, the session passes messages on to that gateway and back, in the same bounds. That gateway
+ * says how the session ends, and records it.
  */
 
 import type { IncomingMessage } from 'node:http'

@@ -281,18 +281,13 @@ function sumsOf(name: ActionName, objects: readonly BulkObject[]): readonly stri
     ...(remade > 0 ? [sum.remade(remade, objects.length)] : []),
     ...(pods > 0 ? [sum.pods(pods)] : []),
     ...(losing > 0 ? [sum.emptyDir(losing)] : []),
-    ...[...managed.values()].flatMap((all) =>
-      all
-        .slice(0, 1)
-        .map(({ tool, reversal }) =>
-          sum[reversal === null ? 'saidToBeOf' : 'managed'](
-            words.delivery.tools[tool],
-            all.length,
-            objects.length,
-            words.delivery.effect(effectOf(name), reversal),
-          ),
-        ),
-    ),
+    ...[...managed.values()].flatMap(([one, ...others]) => {
+      if (one === undefined) return []
+      const { tool, reversal } = one
+      const sentence = reversal === null ? sum.saidToBeOf : sum.managed
+      const effect = words.delivery.effect(effectOf(name), reversal)
+      return sentence(words.delivery.tools[tool], 1 + others.length, objects.length, effect)
+    }),
   ]
 }
 

@@ -182,15 +182,14 @@ function Ends({
   readonly now: number
 }) {
   const nearness = nearnessOf(notAfter, renewalTime, now)
+  const severity = nearness === 'far' ? undefined : words.problems.severities[severities[nearness]]
   const sign =
-    nearness === 'far' ? null : (
+    severity === undefined ? null : (
       <>
-        <span aria-hidden="true" title={words.problems.severities[severities[nearness]]}>
+        <span aria-hidden="true" title={severity}>
           {nearness === 'over' ? '▲' : '△'}
         </span>
-        <span className="visually-hidden">
-          {words.problems.severities[severities[nearness]]}
-        </span>{' '}
+        <span className="visually-hidden">{severity}</span>{' '}
       </>
     )
   if (notAfter === null) {

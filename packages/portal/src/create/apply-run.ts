@@ -8,7 +8,7 @@ import { fieldsIn, isOwnConflict, refusalOf, type Written, writtenOf } from '../
 import { WriteRun } from '../actions/write-run.ts'
 import { ApplyDocumentDocument, CreateDocumentDocument } from '../gateway/documents.ts'
 import { type AnswerError, type Gateway } from '../gateway/gateway.ts'
-import { definitionOf, isNamespace, type ManifestDocument } from './manifest-text.ts'
+import { definitionOf, makesNamespace, type ManifestDocument } from './manifest-text.ts'
 
 /** One document for one cluster. */
 export interface Job {
@@ -214,7 +214,7 @@ function neededBy(
   const earlier = all.filter((one) => one.number < number)
   const code = errors[0]?.extensions?.code
   if (code === 'NOT_FOUND' && namespace !== undefined) {
-    const made = earlier.some((one) => isNamespace(one, namespace))
+    const made = earlier.some((one) => makesNamespace(one, namespace))
     return made ? `Namespace ${namespace}` : undefined
   }
   if (code !== 'BAD_USER_INPUT') return undefined

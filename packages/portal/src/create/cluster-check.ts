@@ -6,7 +6,7 @@
 import type { Problem } from '../edit/edited-text.ts'
 import { createWords as say } from './create-words.ts'
 import type { FieldsOf, KindFields } from './kind-fields.ts'
-import { definitionOf, isNamespace, type ManifestDocument } from './manifest-text.ts'
+import { definitionOf, makesNamespace, type ManifestDocument } from './manifest-text.ts'
 
 /** What is known of the cluster that a text is for. */
 export interface KnownCluster {
@@ -35,7 +35,7 @@ export async function checkedByCluster(
   const isThere = (name: string): boolean =>
     namespaces === undefined ||
     namespaces.has(name) ||
-    earlier.some((one) => isNamespace(one, name))
+    earlier.some((one) => makesNamespace(one, name))
   if (namespace !== undefined && !isThere(namespace)) {
     note('metadata.namespace', say.check.noNamespace(namespace))
   }

@@ -158,7 +158,7 @@ function readObject(
 }
 
 /** Whether a document makes the namespace of a name. */
-export function isNamespace({ kind, name }: ManifestDocument, namespace: string): boolean {
+export function makesNamespace({ kind, name }: ManifestDocument, namespace: string): boolean {
   return kind === 'Namespace' && name === namespace
 }
 

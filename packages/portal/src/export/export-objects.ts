@@ -1,4 +1,4 @@
-import { textOfCell } from '../kinds/cells.tsx'
+import { plainText, printed, textOfCell } from '../kinds/cells.tsx'
 import type { TableColumn } from '../kinds/columns.ts'
 import {
   ExportedNamesDocument,
@@ -8,9 +8,9 @@ import {
   type TypedDocumentString,
 } from '../gateway/documents.ts'
 import { type Gateway, GatewayError } from '../gateway/gateway.ts'
-import { words } from '../words.ts'
 import { isUsageColumn, usageNumbers } from '../usage/usage-column.tsx'
 import { objectUsage, type ObjectUsage, usageDocument } from '../usage/usage.ts'
+import { words } from '../words.ts'
 import type { NamedObject } from './kubectl.ts'
 
 export type ExportForm = 'csv' | 'yaml' | 'json'
@@ -129,13 +129,9 @@ function fileColumns(
     }))
   }
   if (id === 'age') return [{ title, textOf: (row) => row.creationTimestamp ?? '' }]
-  const sinceOf = (row: TableRow): string =>
-    row.printerColumns?.find(({ name }) => name === id)?.since ?? ''
-  const valueOf = (row: TableRow): string => {
-    const { value = '', since = null } = row.printerColumns?.find(({ name }) => name === id) ?? {}
-    if (since === null) return textOfCell(row, column)
-    return typeof value === 'string' ? value : JSON.stringify(value ?? '')
-  }
+  const sinceOf = (row: TableRow): string => printed(row, column)?.since ?? ''
+  const valueOf = (row: TableRow): string =>
+    sinceOf(row) === '' ? textOfCell(row, column) : plainText(printed(row, column)?.value)
   // A number of restarts and when the last one was: two columns, as a spreadsheet sorts each.
   const hasBoth = rows.some((row) => sinceOf(row) !== '' && valueOf(row) !== '')
   return hasBoth

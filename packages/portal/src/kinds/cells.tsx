@@ -132,14 +132,16 @@ function NameCell({ row }: { readonly row: TableRow }) {
   )
 }
 
-function printed(
+/** What `kubectl` prints of a row in a column. */
+export function printed(
   { printerColumns }: TableRow,
   { id }: TableColumn,
 ): NonNullable<TableRow['printerColumns']>[number] | undefined {
   return printerColumns?.find(({ name }) => name === id)
 }
 
-function plainText(value: unknown): string {
+/** A printed value as text; nothing for none. */
+export function plainText(value: unknown): string {
   if (value === null || value === undefined) return ''
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
