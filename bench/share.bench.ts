@@ -3,7 +3,9 @@
  * clusters, a live change through a gateway that does not hold its cluster; one gateway killed, one added, Postgres away for a while. All
  * are processes of one machine, so four gateways on two cores show what sharing costs, and not what it gains.
  *
- *     npm run bench -- share [--clusters 100] [--pods 440] [--gateways 4] [--updates 50] [--rounds 3] [--seconds 2] [--record]
+ *     npm run bench -- share [--clusters 100] [--pods 440] [--small 0] [--gateways 4] [--updates 50] [--rounds 3] [--seconds 2] [--record]
+ *
+ * `--small 900` has so many clusters more, of 10 pods each.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -27,6 +29,7 @@ const { values: options } = parseArgs({
   options: {
     clusters: { type: 'string', default: '100' },
     pods: { type: 'string', default: '440' },
+    small: { type: 'string', default: '0' },
     gateways: { type: 'string', default: '4' },
     updates: { type: 'string', default: '50' },
     rounds: { type: 'string', default: '3' },
@@ -34,7 +37,9 @@ const { values: options } = parseArgs({
     record: { type: 'boolean', default: false },
   },
 })
-const clusterCount = Number(options.clusters)
+const largeCount = Number(options.clusters)
+const smallCount = Number(options.small)
+const clusterCount = largeCount + smallCount
 const gatewayCount = Number(options.gateways)
 const rounds = Number(options.rounds)
 const durationMs = Number(options.seconds) * 1000
@@ -71,11 +76,12 @@ await using parts = new AsyncDisposableStack()
 const folder = await mkdtemp(join(tmpdir(), 'informerql-share-'))
 parts.defer(() => rm(folder, { recursive: true }))
 const postgres = parts.use(await startPostgres())
-const servers = [options.pods, options.updates, 0, clusterCount] as const
-const simulators = parts.use(
-  await startService(`${import.meta.dirname}/process/simulator.ts`, servers),
-)
-const clusters = simulators.urls.map((server, at) => ({ name: `cluster-${at}`, server }))
+const servers = await simulate(largeCount, options.pods, options.updates)
+// A process has one loop for all of its servers.
+for (let left = smallCount; left > 0; left -= 300) {
+  servers.push(...(await simulate(Math.min(left, 300), '10', '0')))
+}
+const clusters = servers.map((server, at) => ({ name: `cluster-${at}`, server }))
 
 const alone = await start(false)
 await isWhole(alone)
@@ -152,6 +158,13 @@ publish(
   ],
   { record: options.record },
 )
+
+/** Starts API servers, and gives their addresses. */
+async function simulate(count: number, pods: string, updates: string): Promise<string[]> {
+  const script = `${import.meta.dirname}/process/simulator.ts`
+  const service = parts.use(await startService(script, [pods, updates, 0, count]))
+  return [...service.urls]
+}
 
 async function start(shares: boolean): Promise<Served> {
   const port = await freePort()
