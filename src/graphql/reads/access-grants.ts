@@ -112,9 +112,9 @@ export function readAccessGrants(run: ReadRun, args: AccessGrantsArguments): obj
   const [refusal] = refusals
   if (refusal !== undefined && !isOver) throw refusal
   const read = places.read()
+  const partsOf = Map.groupBy(read.parts, (part) => part.cluster)
   const found = clusters.map((cluster) => {
-    const parts = read.parts.filter((part) => part.cluster === cluster)
-    return { cluster, ...grantsIn(run, cluster, parts, asked) }
+    return { cluster, ...grantsIn(run, cluster, partsOf.get(cluster) ?? [], asked) }
   })
   const grants = found.flatMap((one) => one.grants)
   budget.spend('tests', testsPerRule * grants.length)

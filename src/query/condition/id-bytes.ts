@@ -5,8 +5,11 @@
 
 import type { ObjectId } from '../../informer/store/store-view.ts'
 
+/** Most stores of a large fleet are small, and most texts are in none of their values. */
+const none = new Uint8Array(0)
+
 export class IdBytes {
-  #bytes = new Uint8Array(1024)
+  #bytes = none
   #size = 0
 
   get size(): number {
@@ -58,7 +61,7 @@ export class IdBytes {
 }
 
 function enlarged(bytes: Uint8Array<ArrayBuffer>, id: ObjectId): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(Math.max(2 * bytes.length, id + 1))
+  const larger = new Uint8Array(Math.max(2 * bytes.length, id + 1, 64))
   larger.set(bytes)
   return larger
 }

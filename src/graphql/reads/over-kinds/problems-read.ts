@@ -76,6 +76,7 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): object {
   })
   const nowMs = Date.now()
   const asked = clusters.flatMap((cluster) => {
+    const begin = places.parts.length
     for (const kind of new Set([...problemKindsOf(served, cluster), ...named])) {
       places.add(
         { cluster, kind, indexes: problemIndexes, isOptional: isOver },
@@ -83,8 +84,7 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): object {
         () => (kind.resource.namespaced ? namespaces : undefined),
       )
     }
-    const parts = places.parts.filter((part) => part.cluster === cluster)
-    const found = problemsOf(run, cluster, parts, args, nowMs)
+    const found = problemsOf(run, cluster, places.parts.slice(begin), args, nowMs)
     const lost = lostCluster(served, cluster, args)
     return lost === undefined ? found : [lost, ...found]
   })
