@@ -160,9 +160,9 @@ publish(
 )
 
 /** Starts API servers, and gives their addresses. */
-async function simulate(count: number, pods: string, updates: string): Promise<string[]> {
+async function simulate(number: number, pods: string, updates: string): Promise<string[]> {
   const script = `${import.meta.dirname}/process/simulator.ts`
-  const service = parts.use(await startService(script, [pods, updates, 0, count]))
+  const service = parts.use(await startService(script, [pods, updates, 0, number]))
   return [...service.urls]
 }
 
