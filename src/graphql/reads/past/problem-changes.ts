@@ -14,7 +14,8 @@ import { neededObjects } from '../../../kubernetes/problems/problem-references.t
 import { isInScope } from '../../../query/condition/scope.ts'
 import { examinedPerDecoded } from '../../../query/condition/work-budget.ts'
 import { pageSizeOf } from '../../../query/page/page.ts'
-import type { ProblemPart, ProblemPlace } from '../../../query/problems/problem-part.ts'
+import type { ListedProblem } from '../../../query/problems/problem-page.ts'
+import type { ProblemPart } from '../../../query/problems/problem-part.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { FoundObject, KindView } from '../../prepare/kind-view.ts'
 import type { ChangeValue } from '../../schema/gateway-types.ts'
@@ -26,17 +27,7 @@ import { isAtOrWithin } from './change-filter.ts'
 import { changeValues } from './past-changes.ts'
 import { listable } from './past-places.ts'
 
-type Place = ProblemPlace<ProblemPart & KindView>
-
-interface ChangedProblem {
-  readonly cluster: string
-  readonly isOfCluster?: true
-  readonly root: Place
-  readonly objects: readonly Place[]
-  readonly reason: string
-  readonly message?: string | undefined
-  readonly sinceMs: number | undefined
-}
+type ChangedProblem = ListedProblem<ProblemPart & KindView>
 
 const beforeMs = 30 * 60_000
 /** The API server writes whole seconds, and the gateway sees a change up to a second late. */
