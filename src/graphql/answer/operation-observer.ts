@@ -4,8 +4,10 @@
  */
 
 import { createHash } from 'node:crypto'
-import type { DocumentNode, GraphQLError } from 'graphql'
+import { type DocumentNode, type GraphQLError, locatedError } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
+import type { FrameStream } from '../../lib/frame-stream.ts'
+import { clientResult } from '../errors/client-error.ts'
 import type { LoggedObject, LoggedObjects } from '../logs/log-request.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { AnsweredOperation, OperationTrace } from '../prepare/operation-trace.ts'
@@ -111,13 +113,25 @@ export function reportQuery(
     ...query,
     requestId: trace?.requestId,
     kinds: () => kinds,
-    codes: [...new Set(errors.map(({ extensions }) => String(extensions['code'])))],
+    codes: codesOf(errors),
     secrets: [...secrets],
     logs: [...logged.values()],
     durationMs: performance.now() - startedMs,
   } as const
   observer?.answered(report)
   follower?.answered(report)
+}
+
+/** The codes of errors, each once. */
+export function codesOf(errors: readonly GraphQLError[]): readonly string[] {
+  return [...new Set(errors.map(({ extensions }) => String(extensions['code'])))]
+}
+
+/** The codes of the errors with which a stream has ended, as clients see them. */
+export function codesAtEnd({ end }: FrameStream): readonly string[] {
+  if (end?.form !== 'failed') return []
+  const located = end.errors.map((error) => locatedError(error, undefined))
+  return codesOf(clientResult({ data: null, errors: located }).errors)
 }
 
 const hashes = new WeakMap<DocumentNode, string>()

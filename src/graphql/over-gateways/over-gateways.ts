@@ -17,12 +17,16 @@ import {
   type DocumentNode,
   getOperationAST,
   getVariableValues,
-  type GraphQLError,
   locatedError,
   OperationTypeNode,
 } from 'graphql'
 import type { FrameStream } from '../../lib/frame-stream.ts'
-import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
+import {
+  codesAtEnd,
+  codesOf,
+  type OperationObserver,
+  type OperationReport,
+} from '../answer/operation-observer.ts'
 import type { QueryOrigin, QueryRequest } from '../answer/planned-queries.ts'
 import { type OperationDocuments, problemOfVariables } from '../documents/operation-documents.ts'
 import { ClientError, clientResult, withoutTransportDetails } from '../errors/client-error.ts'
@@ -178,17 +182,12 @@ export class OverGateways implements PlannedOperations {
     const stream = route === undefined ? await own() : await this.#follow(route, origin)
     const operation = route?.operation ?? this.#routed(request, origin)
     if (operation === undefined) return stream
-    const codes = (): readonly string[] => {
-      if (stream.end?.form !== 'failed') return []
-      const located = stream.end.errors.map((error) => locatedError(error, undefined))
-      return codesOf(clientResult({ data: null, errors: located }).errors)
-    }
-    if (route !== undefined) this.#report(operation, startedMs, codes())
+    if (route !== undefined) this.#report(operation, startedMs, codesAtEnd(stream))
     if (stream.end?.form === 'failed') return stream
     if (route?.form !== 'merge') stream.onLeft(this.#followHolders(operation, stream))
     if (route === undefined) return stream
     const { observer } = this.#options
-    stream.onLeft(() => observer?.ended?.(reportOf(operation, startedMs, codes())))
+    stream.onLeft(() => observer?.ended?.(reportOf(operation, startedMs, codesAtEnd(stream))))
     return stream
   }
 
@@ -478,10 +477,6 @@ function reportOf(
     rows: 0,
     durationMs: performance.now() - startedMs,
   }
-}
-
-function codesOf(errors: readonly GraphQLError[]): readonly string[] {
-  return [...new Set(errors.map(({ extensions }) => String(extensions['code'])))]
 }
 
 /** Whether an operation is a subscription over clusters, however many. */
