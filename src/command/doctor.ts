@@ -30,6 +30,7 @@ import {
 import { UserSdl } from '../gateway/user-sdl.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { present } from '../lib/options.ts'
+import { counted } from '../lib/text.ts'
 import { certificateOf } from '../server/graphql-server.ts'
 import { checkAddress } from '../server/guard/request-guard.ts'
 import { TrustedDocuments } from '../server/guard/trusted-documents.ts'
@@ -96,12 +97,8 @@ export function reportText(report: DoctorReport): string {
     { name: `informerql ${informerql}, Node ${node}`, findings: program },
     ...clusters,
   ].map(({ name, findings }) => [name, ...findings.flatMap(linesOf), ''].join('\n'))
-  const sum = `${plural(clusters.length, 'cluster')}: ${plural(problems, 'problem')}, ${plural(warnings, 'warning')}`
+  const sum = `${counted(clusters.length, 'cluster')}: ${counted(problems, 'problem')}, ${counted(warnings, 'warning')}`
   return `${parts.join('\n')}\n${sum}\n`
-}
-
-function plural(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
 function linesOf({ check, state, message, hint }: Finding): readonly string[] {
