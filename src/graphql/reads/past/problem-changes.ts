@@ -16,7 +16,7 @@ import { examinedPerDecoded } from '../../../query/condition/work-budget.ts'
 import { pageSizeOf } from '../../../query/page/page.ts'
 import type { ListedProblem } from '../../../query/problems/problem-page.ts'
 import type { ProblemPart } from '../../../query/problems/problem-part.ts'
-import { ClientError } from '../../errors/client-error.ts'
+import { unlessRefused } from '../../errors/client-error.ts'
 import type { FoundObject, KindView } from '../../prepare/kind-view.ts'
 import type { ChangeValue } from '../../schema/gateway-types.ts'
 import { archiveOf, type SearchedChanges } from '../direct/archive-reads.ts'
@@ -158,14 +158,9 @@ function addOwners(
 }
 
 function isListable(run: ReadRun, at: Parameters<typeof listable>[1], key: string): boolean {
-  const { namespaced } = at.kind.resource
-  try {
-    const within = namespaced ? [splitObjectKey(key).namespace] : undefined
-    return isInScope(listable(run, at, within), key)
-  } catch (error) {
-    if (error instanceof ClientError) return false
-    throw error
-  }
+  const within = at.kind.resource.namespaced ? [splitObjectKey(key).namespace] : undefined
+  const scope = unlessRefused(() => listable(run, at, within))
+  return scope !== undefined && isInScope(scope, key)
 }
 
 /** The `spec` of a pod, or of the pods that a workload makes. */
