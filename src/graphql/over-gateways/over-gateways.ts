@@ -66,18 +66,27 @@ export interface RoutedOperation extends RoutedRequest {
  */
 export type AskHolder = (holder: Holder, request: PeerRequest) => Promise<string>
 
-/** Follows a subscription at a holder. Its failure is the end of the stream. The caller must close it. */
-export type FollowHolder = (holder: Holder, request: PeerRequest) => Promise<FrameStream>
+/** A subscription over clusters. */
+export interface MergedSubscription {
+  /** It has one root field. */
+  readonly operation: RoutedOperation
+  /** At present. */
+  readonly served: () => ServedSchema
+  /** The gateway that holds a cluster at present; `null`: no gateway. */
+  readonly holderOf: (cluster: string) => Holder | null
+  /** The clusters that the field is about at present; `undefined` if its arguments name one that is gone. */
+  readonly clusters: (served: ServedSchema) => readonly string[] | undefined
+  /** Follows at a gateway. Its failure is the end of the stream, or a rejection. The caller must close it. */
+  readonly follow: (holder: Holder, request: PeerRequest) => Promise<FrameStream>
+  /** The memory of all subscriptions of this gateway. */
+  readonly held: HeldBytes
+}
 
 /** Make one operation over several gateways: see `merged-answer.ts` and `merged-frames.ts`. */
 export interface Merging {
   readonly answer: (operation: RoutedOperation, ask: AskHolder) => Promise<string>
-  /** Throws `ClientError` and `ArgumentError`. */
-  readonly frames: (
-    operation: RoutedOperation,
-    follow: FollowHolder,
-    options: Pick<OverGatewaysOptions, 'served' | 'held'>,
-  ) => FrameStream
+  /** Throws `ClientError` and `ArgumentError` for what no frame could answer. */
+  readonly frames: (of: MergedSubscription) => FrameStream
 }
 
 /** The caller of an operation. `mayWrite`: whether it may be a mutation or a drain; not by GET. */
@@ -402,7 +411,7 @@ export class OverGateways implements PlannedOperations {
 
   /** Never rejects. */
   async #follow(route: Route, origin: SubscriptionOrigin): Promise<FrameStream> {
-    const { peers, plans, merging } = this.#options
+    const { peers, plans, merging, served, held } = this.#options
     const { operation } = route
     try {
       switch (route.form) {
@@ -411,14 +420,17 @@ export class OverGateways implements PlannedOperations {
         case 'forward':
           return peers.follow(route.holder, operation.request, origin)
         case 'merge':
-          return merging.frames(
+          return merging.frames({
             operation,
-            async (holder, asked) =>
+            served,
+            held,
+            holderOf: (cluster) => served().members.get(cluster)?.holder,
+            clusters: (now) => routedFields({ ...operation, served: now })[0]?.clusters,
+            follow: async (holder, asked) =>
               holder === undefined
                 ? await plans.subscribe(asked, origin)
                 : peers.follow(holder, asked, origin),
-            this.#options,
-          )
+          })
       }
     } catch (error) {
       return new FailedStream([error])
