@@ -13,9 +13,8 @@ import {
   unexaminedFinding,
   untilThen,
 } from './cluster-examination.ts'
-import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { access, constants, readFile, stat, statfs } from 'node:fs/promises'
+import { access, constants, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { examineArchive } from '../archive/examine-archive.ts'
 import { createAuthenticator, issuerOf } from '../access/authentication/create-authenticator.ts'
@@ -209,11 +208,10 @@ function ofAddress(config: Config): Sound {
   }
 }
 
-async function ofCertificate({ server }: Config): Promise<Sound> {
+function ofCertificate({ server }: Config): Sound {
   using certificate = certificateOf(server, silentLog)
-  if (certificate === undefined || server.tlsCert === undefined) return undefined
-  const { validTo } = new X509Certificate(await readFile(server.tlsCert))
-  return untilThen(server.tlsCert, new Date(validTo), undefined, 'tls')
+  if (certificate?.endMs === undefined || server.tlsCert === undefined) return undefined
+  return untilThen(server.tlsCert, new Date(certificate.endMs), undefined, 'tls')
 }
 
 async function ofAuthentication({ auth }: Config): Promise<Sound> {
