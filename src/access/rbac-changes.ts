@@ -4,6 +4,7 @@
  * unknown here. An answer of another authorizer is affected by all changes.
  */
 
+import { subjectsBound } from '../kubernetes/rbac.ts'
 import { type Viewer, viewerKey } from './viewer.ts'
 
 export interface RbacChange {
@@ -216,27 +217,10 @@ export function boundSubjects(
   bindingNamespace: string,
 ): readonly string[] | undefined {
   if (subjects === undefined || subjects === null) return []
-  if (!Array.isArray(subjects)) return undefined
-  const bound: string[] = []
-  for (const subject of subjects as readonly unknown[]) {
-    const { kind, name, namespace } = (subject ?? {}) as Readonly<Record<string, unknown>>
-    if (typeof name !== 'string') return undefined
-    switch (kind) {
-      case 'User':
-        bound.push(userSubject(name))
-        break
-      case 'Group':
-        bound.push(groupSubject(name))
-        break
-      case 'ServiceAccount': {
-        const isPlaced = typeof namespace === 'string' && namespace !== ''
-        const place = isPlaced ? namespace : bindingNamespace
-        bound.push(userSubject(`system:serviceaccount:${place}:${name}`))
-        break
-      }
-      default:
-        return undefined
-    }
-  }
-  return bound
+  const bound = subjectsBound(subjects, bindingNamespace)
+  if (!Array.isArray(subjects) || bound.length < subjects.length) return undefined
+  return bound.map(({ kind, namespace, name }) => {
+    if (kind === 'Group') return groupSubject(name)
+    return userSubject(kind === 'User' ? name : `system:serviceaccount:${namespace}:${name}`)
+  })
 }

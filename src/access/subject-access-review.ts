@@ -8,6 +8,8 @@ import { isUnauthorized } from '../api-server/transport/reachability.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import type { AccessQuestion } from './access-question.ts'
+import { textOf } from '../kubernetes/fields.ts'
+import { jsonIn } from '../lib/json.ts'
 import { bindingSubject, type ReviewGrounds, roleSubject } from './rbac-changes.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -96,7 +98,8 @@ function reviewGrounds(status: ReviewStatus): ReviewGrounds | undefined {
   }
   const { binding, boundKind, role, roleKind } = allowedBy.exec(reason)?.groups ?? {}
   if (binding === undefined || role === undefined || roleKind === undefined) return undefined
-  const [bindingName, roleName] = [unquoted(binding), unquoted(role)]
+  // Go's `%q` is JSON except for rare characters.
+  const [bindingName, roleName] = [textOf(jsonIn(binding)), textOf(jsonIn(role))]
   if (bindingName === undefined || roleName === undefined) return undefined
   if (boundKind === 'ClusterRoleBinding') {
     return [bindingSubject('', bindingName), roleSubject(roleKind, '', roleName)]
@@ -110,12 +113,3 @@ const quoted = String.raw`"(?:[^"\\]|\\.)*"`
 const allowedBy = new RegExp(
   String.raw`^RBAC: allowed by (?<boundKind>ClusterRoleBinding|RoleBinding) (?<binding>${quoted}) of (?<roleKind>ClusterRole|Role) (?<role>${quoted}) to `,
 )
-
-/** Parses Go's `%q`, which is JSON except for rare characters; `undefined` for those. */
-function unquoted(text: string): string | undefined {
-  try {
-    return JSON.parse(text) as string
-  } catch {
-    return undefined
-  }
-}

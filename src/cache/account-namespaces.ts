@@ -9,8 +9,10 @@
 
 import { accountMay, accountReview, type Post } from '../api-server/account-review.ts'
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
-import { fieldsOf, itemsOf, textOf } from '../kubernetes/fields.ts'
+import { type Fields, fieldsOf, itemsOf, textOf, textsOf } from '../kubernetes/fields.ts'
+import { allowsResource } from '../kubernetes/rbac.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
+import type { PolicyRule } from '../kubernetes/wire/rbac-v1.ts'
 import { sleep } from '../lib/backoff.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
 
@@ -55,15 +57,9 @@ const requestsAtOnce = 8
 /** After this many rounds, asks again whether the account may list kinds in all namespaces. */
 const roundsPerWideReview = 8
 
-interface Rule {
-  readonly verbs: readonly string[]
-  readonly groups: readonly string[]
-  readonly resources: readonly string[]
-}
-
 /** The rights of the account in one namespace. */
 interface NamespaceRules {
-  readonly rules: readonly Rule[]
+  readonly rules: readonly PolicyRule[]
   /** Another authorizer than RBAC may allow more than the rules say. */
   readonly isIncomplete: boolean
   /** What other authorizers allow besides: `pods`, `deployments.apps`. */
@@ -249,9 +245,7 @@ export class AccountNamespaces {
     const answer = await accountReview(postBy(requests, signal), 'SelfSubjectRulesReview', {
       namespace,
     })
-    const rules = itemsOf(answer['resourceRules'])
-      .map(ruleOf)
-      .filter((rule) => rule !== undefined)
+    const rules = itemsOf(answer['resourceRules']).map(ruleOf)
     const isIncomplete = answer['incomplete'] === true
     const reviewed = new Set<string>()
     if (isIncomplete) {
@@ -269,24 +263,22 @@ export class AccountNamespaces {
 
 const verbs = ['list', 'watch']
 
-function allows(rules: readonly Rule[], verb: string, { group, resource }: ApiResource): boolean {
-  return rules.some(
-    (rule) =>
-      (rule.verbs.includes(verb) || rule.verbs.includes('*')) &&
-      (rule.groups.includes(group) || rule.groups.includes('*')) &&
-      (rule.resources.includes(resource) || rule.resources.includes('*')),
-  )
+function allows(
+  rules: readonly PolicyRule[],
+  verb: string,
+  { group, resource }: ApiResource,
+): boolean {
+  const asked = { verb, at: { group, resource, subresource: '' }, name: '' }
+  return rules.some((rule) => allowsResource(rule, asked))
 }
 
-/** Returns `undefined` for a rule about single objects. */
-function ruleOf(value: unknown): Rule | undefined {
-  const rule = fieldsOf(value)
-  if (itemsOf(rule['resourceNames']).length > 0) return undefined
-  const texts = (name: string): readonly string[] => {
-    const given = rule[name]
-    return Array.isArray(given) ? given.filter((one) => typeof one === 'string') : []
+function ruleOf({ verbs: given, apiGroups, resources, resourceNames }: Fields): PolicyRule {
+  return {
+    verbs: textsOf(given),
+    apiGroups: textsOf(apiGroups),
+    resources: textsOf(resources),
+    resourceNames: textsOf(resourceNames),
   }
-  return { verbs: texts('verbs'), groups: texts('apiGroups'), resources: texts('resources') }
 }
 
 async function mayList(

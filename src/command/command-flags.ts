@@ -87,19 +87,21 @@ const logFlags = flagTable(`
   --log-format <format>  logFormat  json, text, or auto: text on a terminal, JSON otherwise
 `)
 
+const flagsOfServe: readonly Flag[] = [
+  ...serverFlags,
+  ...serveFlags,
+  ...preloadFlags,
+  ...archiveFlags,
+  ...shareFlags,
+  ...schemaFlags,
+  ...logFlags,
+]
+
 /** The flags of each command that set options. */
 export const commandFlags: Readonly<
   Record<'serve' | 'demo' | 'simulate' | 'schema' | 'doctor', readonly Flag[]>
 > = {
-  serve: [
-    ...serverFlags,
-    ...serveFlags,
-    ...preloadFlags,
-    ...archiveFlags,
-    ...shareFlags,
-    ...schemaFlags,
-    ...logFlags,
-  ],
+  serve: flagsOfServe,
   demo: [
     ...serverFlags,
     ...demoFlags,
@@ -111,16 +113,8 @@ export const commandFlags: Readonly<
   ],
   simulate: [...simulatorFlags, ...logFlags],
   schema: [...schemaFlags, ...printedFlags, ...logFlags],
-  // Those of `serve`, so that it examines what `serve` would use.
-  doctor: [
-    ...serverFlags,
-    ...serveFlags,
-    ...preloadFlags,
-    ...archiveFlags,
-    ...shareFlags,
-    ...schemaFlags,
-    ...logFlags,
-  ],
+  // It examines what `serve` would use.
+  doctor: flagsOfServe,
 }
 
 /** Reads a table of flags, the options that they set, and their descriptions. */

@@ -17,7 +17,7 @@ import { type DemoPerson, DemoProvider, demoClient } from './demo-provider.ts'
 import { firstQuery } from './example-operations.ts'
 import { aborted, type CommandContext, runGateway } from './run-gateway.ts'
 import { CodedError } from '../lib/coded-error.ts'
-import { isJsonObject } from '../lib/json.ts'
+import { isJsonObject, jsonIn } from '../lib/json.ts'
 import { present } from '../lib/options.ts'
 import type { Routes } from '../server/operation-options.ts'
 import { Refusal } from '../simulator/api/status-refusal.ts'
@@ -250,12 +250,7 @@ function refused(problem: string, value: unknown, hint: string): CodedError {
 }
 
 function orderFault({ clusters }: SimulatedFleet, body: Buffer): void {
-  let order: unknown
-  try {
-    order = JSON.parse(body.toString())
-  } catch {
-    // No JSON is as wrong as another value.
-  }
+  const order = jsonIn(body.toString())
   if (!isJsonObject(order)) {
     const problem = `the body is not a JSON object: ${JSON.stringify(body.toString('utf8', 0, 60))}`
     throw refused(problem, body, 'POST {"cluster":"prod-us","fault":"cut"}')

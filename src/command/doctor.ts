@@ -13,9 +13,8 @@ import {
   unexaminedFinding,
   untilThen,
 } from './cluster-examination.ts'
-import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { access, constants, readFile, stat, statfs } from 'node:fs/promises'
+import { access, constants, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { examineArchive } from '../archive/examine-archive.ts'
 import { createAuthenticator, issuerOf } from '../access/authentication/create-authenticator.ts'
@@ -30,6 +29,7 @@ import {
 import { UserSdl } from '../gateway/user-sdl.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { present } from '../lib/options.ts'
+import { counted } from '../lib/text.ts'
 import { certificateOf } from '../server/graphql-server.ts'
 import { checkAddress } from '../server/guard/request-guard.ts'
 import { TrustedDocuments } from '../server/guard/trusted-documents.ts'
@@ -96,12 +96,8 @@ export function reportText(report: DoctorReport): string {
     { name: `informerql ${informerql}, Node ${node}`, findings: program },
     ...clusters,
   ].map(({ name, findings }) => [name, ...findings.flatMap(linesOf), ''].join('\n'))
-  const sum = `${plural(clusters.length, 'cluster')}: ${plural(problems, 'problem')}, ${plural(warnings, 'warning')}`
+  const sum = `${counted(clusters.length, 'cluster')}: ${counted(problems, 'problem')}, ${counted(warnings, 'warning')}`
   return `${parts.join('\n')}\n${sum}\n`
-}
-
-function plural(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
 function linesOf({ check, state, message, hint }: Finding): readonly string[] {
@@ -212,11 +208,10 @@ function ofAddress(config: Config): Sound {
   }
 }
 
-async function ofCertificate({ server }: Config): Promise<Sound> {
+function ofCertificate({ server }: Config): Sound {
   using certificate = certificateOf(server, silentLog)
-  if (certificate === undefined || server.tlsCert === undefined) return undefined
-  const { validTo } = new X509Certificate(await readFile(server.tlsCert))
-  return untilThen(server.tlsCert, new Date(validTo), undefined, 'tls')
+  if (certificate?.endMs === undefined || server.tlsCert === undefined) return undefined
+  return untilThen(server.tlsCert, new Date(certificate.endMs), undefined, 'tls')
 }
 
 async function ofAuthentication({ auth }: Config): Promise<Sound> {

@@ -19,6 +19,7 @@ import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import type { GatewayLog } from '../gateway/observers.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { counted } from '../lib/text.ts'
 import { printSchemaSdl } from '../graphql/schema/print-schema.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import { globSync, readFileSync, statSync } from 'node:fs'
@@ -316,10 +317,6 @@ function textOf(breaks: readonly DocumentBreak[], checked: number): string {
       ? `the schema serves ${all}`
       : `${counted(breaks.length, 'break')} in ${broken} of ${all}`
   return `${lines.join('')}${total}\n`
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** The documents of a directory, a file or a manifest. Throws {@link DocumentCheckError}. */

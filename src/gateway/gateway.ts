@@ -50,7 +50,7 @@ import {
   WriteQuota,
 } from '../graphql/writes/write-limits.ts'
 import { mergedAnswer } from '../graphql/over-gateways/merged-answer.ts'
-import { framesOfHolders } from '../graphql/over-gateways/merged-frames.ts'
+import { mergedFrames } from '../graphql/over-gateways/merged-frames.ts'
 import { type Merging, OverGateways } from '../graphql/over-gateways/over-gateways.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { reflectorChecks } from '../informer/reflector/reflector-options.ts'
@@ -352,7 +352,7 @@ export async function openGateway(given: GatewayOptions): Promise<OpenedGateway>
   return new RunningGateway(options, packageSdl, user, archiving)
 }
 
-const merging: Merging = { answer: mergedAnswer, frames: framesOfHolders }
+const merging: Merging = { answer: mergedAnswer, frames: mergedFrames }
 
 const defaultFragmentBytes = heapShare('texts', 64 << 20)
 

@@ -8,7 +8,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Fields, fieldsOf, itemsOf, ownValue, textOf } from './fields.ts'
 import { lastAppliedAnnotation } from './object.ts'
-import { isJsonObject } from '../lib/json.ts'
+import { isJsonObject, jsonIn } from '../lib/json.ts'
 
 /** A field that another manager owns, as a conflict of a server-side apply names it. */
 export interface FieldConflict {
@@ -356,13 +356,9 @@ function itemOwners(owners: readonly Owner[]): (item: unknown) => readonly Owner
   const steps = others.flatMap((owner) =>
     Object.entries(owner.fields).flatMap(([step, within]) => {
       const kind = step.slice(0, 2)
-      if (kind !== 'k:' && kind !== 'v:') return []
-      try {
-        const value = JSON.parse(step.slice(2)) as unknown
-        return [{ kind, value, owner: { ...owner, fields: fieldsOf(within) } }]
-      } catch {
-        return []
-      }
+      const value = kind === 'k:' || kind === 'v:' ? jsonIn(step.slice(2)) : undefined
+      if (value === undefined) return []
+      return [{ kind, value, owner: { ...owner, fields: fieldsOf(within) } }]
     }),
   )
   // All items of a list have the same keys.

@@ -25,6 +25,11 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
+/** The texts of a list; none if it is not a list. */
+export function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
+}
+
 /** A number, else `undefined`. */
 export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined

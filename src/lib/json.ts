@@ -13,6 +13,15 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return isRecord(value) && !isRawJson(value)
 }
 
+/** The value of a JSON text; `undefined` for any other text. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** ES2026: in Node since 21, not yet in TypeScript's libraries. */
 interface JsonWithSource {
   parse(

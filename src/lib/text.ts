@@ -19,6 +19,11 @@ export function quoted(text: string): string {
   return JSON.stringify(shortened(text))
 }
 
+/** `1 problem`, `2 problems`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
 /**
  * Copies a text into its smallest representation. V8 stores a text with any character beyond Latin-1 at two bytes per
  * character, and a slice of it, or a text concatenated from it, inherits that.

@@ -13,12 +13,7 @@ import {
   GraphQLError,
 } from 'graphql'
 import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga'
-import type {
-  Authenticator,
-  CallerToken,
-  Credentials,
-} from '../access/authentication/authenticator.ts'
-import type { Viewer } from '../access/viewer.ts'
+import type { Authenticator } from '../access/authentication/authenticator.ts'
 import {
   type AnsweredResult,
   ClientError,
@@ -51,7 +46,10 @@ import {
 import type { ServerOptions } from './server-options.ts'
 
 /** The context that a transport passes to the pipeline. For HTTP, yoga's node adapter fills it in. */
-export interface TransportContext {
+export interface TransportContext extends Pick<
+  OperationOptions,
+  'viewer' | 'callerToken' | 'sent' | 'trace' | 'forbidKeeping' | 'beganMs'
+> {
   readonly req: IncomingMessage
   readonly res?: ServerResponse
   /** The operation that the HTTP transport has read, with its document. */
@@ -61,12 +59,6 @@ export interface TransportContext {
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
   /** The context or its error, if it is already made. */
   readonly made?: MadeContext | undefined
-  readonly viewer?: Viewer | undefined
-  readonly callerToken?: CallerToken | undefined
-  readonly sent?: Credentials | undefined
-  readonly trace?: OperationTrace | undefined
-  readonly forbidKeeping?: OperationOptions['forbidKeeping']
-  readonly beganMs?: OperationOptions['beganMs']
   readonly params?: {
     readonly operationName?: string | null | undefined
     readonly extensions?: Readonly<Record<string, unknown>> | null | undefined

@@ -4,28 +4,23 @@
  */
 
 import { createHash } from 'node:crypto'
-import type { DocumentNode, GraphQLError } from 'graphql'
+import { type DocumentNode, type GraphQLError, locatedError } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
+import type { FrameStream } from '../../lib/frame-stream.ts'
+import { clientResult } from '../errors/client-error.ts'
 import type { LoggedObject, LoggedObjects } from '../logs/log-request.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
-import type { OperationTrace } from '../prepare/operation-trace.ts'
+import type { AnsweredOperation, OperationTrace } from '../prepare/operation-trace.ts'
 
 /** An answered operation, for audit logs and metrics. Never holds values of variables. */
-export interface OperationReport {
-  readonly operation: 'query' | 'mutation' | 'subscription'
+export interface OperationReport extends AnsweredOperation {
   readonly document: DocumentNode
-  /** The name in the document; absent if it has none. */
-  readonly operationName: string | undefined
   /** Absent: the server does not authenticate callers. */
   readonly viewer: Viewer | undefined
   /** The id of its request, if it has one: see {@link OperationTrace}. */
   readonly requestId?: string | undefined
-  /** What answered, for metrics, traces and audit logs: `peers` are other gateways, which report what was read. */
-  readonly by: 'plan' | 'peers'
   /** The kinds that the document names, found on demand. */
   readonly kinds: () => readonly ClusterKind[]
-  /** The codes of the errors in the answer, each once; empty if there are none. */
-  readonly codes: readonly string[]
   /** Whether it was refused or has failed as a whole. Otherwise each error is that of a field. */
   readonly failed: boolean
   /** The Secrets whose data were read, `cluster/namespace/name`; absent or empty: none. */
@@ -35,8 +30,6 @@ export interface OperationReport {
    * none.
    */
   readonly logs?: readonly LoggedObject[]
-  /** The number of objects in the answer, or in all frames that a subscriber has taken. */
-  readonly rows: number
   /** For a subscription: the time until it began, or until it ended. */
   readonly durationMs: number
 }
@@ -120,13 +113,25 @@ export function reportQuery(
     ...query,
     requestId: trace?.requestId,
     kinds: () => kinds,
-    codes: [...new Set(errors.map(({ extensions }) => String(extensions['code'])))],
+    codes: codesOf(errors),
     secrets: [...secrets],
     logs: [...logged.values()],
     durationMs: performance.now() - startedMs,
   } as const
   observer?.answered(report)
   follower?.answered(report)
+}
+
+/** The codes of errors, each once. */
+export function codesOf(errors: readonly GraphQLError[]): readonly string[] {
+  return [...new Set(errors.map(({ extensions }) => String(extensions['code'])))]
+}
+
+/** The codes of the errors with which a stream has ended, as clients see them. */
+export function codesAtEnd({ end }: FrameStream): readonly string[] {
+  if (end?.form !== 'failed') return []
+  const located = end.errors.map((error) => locatedError(error, undefined))
+  return codesOf(clientResult({ data: null, errors: located }).errors)
 }
 
 const hashes = new WeakMap<DocumentNode, string>()

@@ -43,7 +43,11 @@ import {
   type QueryRequest,
 } from '../answer/planned-queries.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
-import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
+import {
+  codesAtEnd,
+  type OperationObserver,
+  type OperationReport,
+} from '../answer/operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
 import { FollowedChanges } from '../reads/past/followed-changes.ts'
 import { decodeResumeToken } from '../reads/resume-token.ts'
@@ -196,13 +200,6 @@ export class PlannedSubscriptions {
             clientResult({ errors: answer.errors }, unexpected, trace?.requestId).errors,
           )
     if (isPart || (observer === undefined && trace?.follower === undefined)) return stream
-    const codes = (): readonly string[] => {
-      const { end } = stream
-      if (end?.form !== 'failed') return []
-      const located = end.errors.map((error) => locatedError(error, undefined))
-      const { errors } = clientResult({ data: null, errors: located })
-      return [...new Set(errors.map(({ extensions }) => String(extensions['code'])))]
-    }
     const report = (): OperationReport => ({
       operation: 'subscription',
       document,
@@ -211,7 +208,7 @@ export class PlannedSubscriptions {
       requestId: trace?.requestId,
       by: 'plan',
       kinds: () => ('schema' in validated ? subscribedKinds(served, validated) : []),
-      codes: codes(),
+      codes: codesAtEnd(stream),
       failed: stream.end?.form === 'failed',
       logs: [...logged.values()],
       rows: stream.rows,

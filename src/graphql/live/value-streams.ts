@@ -12,7 +12,8 @@ import type { ExtensionContext } from '../extensions/extension.ts'
 import type { KindCachesOptions } from '../extensions/kind-caches.ts'
 import type { FollowedChanges } from '../reads/past/followed-changes.ts'
 import type { FleetChanges } from '../served/served-schema.ts'
-import type { Drain, DrainProgress } from '../writes/drain.ts'
+import type { DrainProgress } from '../schema/gateway-types.ts'
+import type { Drain } from '../writes/drain.ts'
 
 export interface ClustersStreamOptions {
   readonly coalesceMs: number

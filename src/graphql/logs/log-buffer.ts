@@ -5,7 +5,7 @@
  */
 
 import { stringBytes } from '../../informer/codec/template.ts'
-import { JsonText } from '../../lib/json.ts'
+import { jsonIn, JsonText } from '../../lib/json.ts'
 import type { LogLine } from '../schema/gateway-types.ts'
 import type { LogLimits } from './log-limits.ts'
 
@@ -33,13 +33,7 @@ export class HeldLine implements LogLine {
 
   get fields(): JsonText | null {
     const { text } = this
-    if (!text.startsWith('{')) return null
-    try {
-      JSON.parse(text)
-      return new JsonText(text)
-    } catch {
-      return null
-    }
+    return text.startsWith('{') && jsonIn(text) !== undefined ? new JsonText(text) : null
   }
 }
 

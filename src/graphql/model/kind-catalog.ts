@@ -9,13 +9,14 @@
  */
 
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
+import { type Fields, fieldsOf, itemsOf, textsOf } from '../../kubernetes/fields.ts'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
+import type { DeclaredColumn } from '../../kubernetes/printing/custom-columns.ts'
 import { parsePath, type PathStep } from '../../query/index/path.ts'
 import { type GroupAliases, knownPrefixes, graphqlNameOf } from '../naming/kind-name.ts'
 import { words } from '../../lib/letter-case.ts'
 import { type Definitions, type DefinitionScope, objectMetaDefinition } from './definitions.ts'
 import type { BareKind } from './kind.ts'
-import { isRecord } from '../../lib/json.ts'
 import { editDistance } from '../../lib/options.ts'
 import { ownerOfBareKind } from '../naming/bare-kinds.ts'
 import { SdlError, type SdlPlace } from '../sdl/sdl-error.ts'
@@ -173,18 +174,9 @@ function valuesOf({ additionalProperties }: OpenApiSchema): OpenApiSchema | unde
   return typeof additionalProperties === 'object' ? additionalProperties : undefined
 }
 
-export interface PrinterColumn {
-  readonly name: string
-  /** `string`, `integer`, `number`, `boolean`, `date`. */
-  readonly type: string
-  readonly jsonPath: string
-  readonly format?: string
-  readonly priority?: number
-}
-
 /** One version of a CRD's kind, without the schema, which OpenAPI has. */
 export interface CustomResourceVersion {
-  readonly printerColumns: readonly PrinterColumn[]
+  readonly printerColumns: readonly DeclaredColumn[]
   /** The kind's categories: `all`, `managed`. */
   readonly categories: readonly string[]
   readonly definition: string
@@ -194,18 +186,16 @@ export interface CustomResourceVersion {
   readonly deprecation?: string
 }
 
-type Json = Readonly<Record<string, unknown>>
-
 /** The versions of CRDs, as the API server lists them, by `group/version/kind`. Malformed parts are left out. */
 export function customResourceVersions(
   definitions: readonly unknown[],
 ): ReadonlyMap<string, CustomResourceVersion> {
   const versions = new Map<string, CustomResourceVersion>()
   for (const definition of definitions) {
-    const spec = recordOf(recordOf(definition)['spec'])
+    const spec = fieldsOf(fieldsOf(definition)['spec'])
     const { group } = spec
-    const { kind, plural, categories } = recordOf(spec['names'])
-    for (const version of listOf(spec['versions'])) {
+    const { kind, plural, categories } = fieldsOf(spec['names'])
+    for (const version of itemsOf(spec['versions'])) {
       const { name, served, deprecationWarning } = version
       const warning = typeof deprecationWarning === 'string' ? deprecationWarning : ''
       if (typeof group !== 'string' || typeof kind !== 'string' || typeof name !== 'string')
@@ -214,12 +204,10 @@ export function customResourceVersions(
       // Several clusters may have the CRD. The first one wins.
       if (served === false || versions.has(`${apiVersion}/${kind}`)) continue
       versions.set(`${apiVersion}/${kind}`, {
-        categories: Array.isArray(categories)
-          ? categories.filter((category) => typeof category === 'string')
-          : [],
+        categories: textsOf(categories),
         definition: `${String(plural)}.${group}`,
-        printerColumns: listOf(version['additionalPrinterColumns']).flatMap(printerColumn),
-        selectableFields: listOf(version['selectableFields']).flatMap(({ jsonPath }) =>
+        printerColumns: itemsOf(version['additionalPrinterColumns']).flatMap(printerColumn),
+        selectableFields: itemsOf(version['selectableFields']).flatMap(({ jsonPath }) =>
           typeof jsonPath === 'string' ? [jsonPath] : [],
         ),
         ...(version['deprecated'] === true
@@ -231,7 +219,13 @@ export function customResourceVersions(
   return versions
 }
 
-function printerColumn({ name, type, jsonPath, format, priority }: Json): readonly PrinterColumn[] {
+function printerColumn({
+  name,
+  type,
+  jsonPath,
+  format,
+  priority,
+}: Fields): readonly DeclaredColumn[] {
   const isWhole =
     typeof name === 'string' && typeof type === 'string' && typeof jsonPath === 'string'
   if (!isWhole) return []
@@ -244,14 +238,6 @@ function printerColumn({ name, type, jsonPath, format, priority }: Json): readon
       ...(typeof priority === 'number' ? { priority } : {}),
     },
   ]
-}
-
-function recordOf(value: unknown): Json {
-  return isRecord(value) ? value : {}
-}
-
-function listOf(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? value.map(recordOf) : []
 }
 
 /** A declaration that waits for a kind which no cluster serves yet. */

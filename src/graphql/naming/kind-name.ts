@@ -171,7 +171,7 @@ const notAllowed = /^[0-9]|[^_A-Za-z0-9]|_(?=x[0-9A-F])/gu
 
 /**
  * The GraphQL name of a JSON field: the same name, with the characters escaped that GraphQL does not allow (`$ref` ->
- * `_x24_ref`, `a-b` -> `a_x2D_b`, `3d` -> `_x33_d`, `__typename` -> `_x5F__typename`). {@link jsonNameOf} is the inverse.
+ * `_x24_ref`, `a-b` -> `a_x2D_b`, `3d` -> `_x33_d`, `__typename` -> `_x5F__typename`).
  */
 export function graphqlNameOf(jsonName: string): string {
   if (jsonName === '') return '_x_'
@@ -182,12 +182,4 @@ export function graphqlNameOf(jsonName: string): string {
 
 function escaped(character: string): string {
   return `_x${(character.codePointAt(0) ?? 0).toString(16).toUpperCase()}_`
-}
-
-/** The JSON name of a field: the inverse of {@link graphqlNameOf}. */
-export function jsonNameOf(graphqlName: string): string {
-  if (graphqlName === '_x_') return ''
-  return graphqlName.replaceAll(/_x([0-9A-F]+)_/g, (_, digits: string) =>
-    String.fromCodePoint(Number.parseInt(digits, 16)),
-  )
 }

@@ -35,6 +35,7 @@ import {
   select,
   selectAs,
 } from './merged-field.ts'
+import type { PageInfo } from '../schema/gateway-types.ts'
 import type { Holder, RoutedField } from './routes.ts'
 import type { OrderedRow, RowOrder } from './row-order.ts'
 
@@ -52,13 +53,6 @@ interface PageRow extends OrderedRow {
 interface RowPlace {
   readonly list: string
   readonly node?: string
-}
-
-interface PageFacts {
-  readonly hasNextPage: boolean
-  readonly hasPreviousPage: boolean
-  readonly startCursor: string | null
-  readonly endCursor: string | null
 }
 
 export class MergedConnection implements MergedField {
@@ -256,7 +250,7 @@ export class MergedConnection implements MergedField {
       ask,
     }: {
       readonly rows: readonly PageRow[]
-      readonly page: PageFacts
+      readonly page: PageInfo
       readonly parts: readonly FieldPart[]
       readonly ask: AskParts
     },
@@ -301,7 +295,7 @@ export class MergedConnection implements MergedField {
   /** The rows of the page, and where it stands in the list. */
   #page(parts: readonly FieldPart[]): {
     readonly rows: readonly PageRow[]
-    readonly page: PageFacts
+    readonly page: PageInfo
   } {
     const { args } = this.#field
     const { first, last } = args as {

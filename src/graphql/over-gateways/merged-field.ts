@@ -32,7 +32,7 @@ import { isRecord } from '../../lib/json.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import { fragmentsOf } from '../documents/selections.ts'
 import { ClientError } from '../errors/client-error.ts'
-import { type CollectedFields, collectFields, selectionsOf } from '../plan/plan-compiler.ts'
+import { type CollectedFields, fieldCollector, selectionsOf } from '../plan/plan-compiler.ts'
 import { plannedWork } from '../plan/plan-run.ts'
 import type { RoutedOperation } from './over-gateways.ts'
 import type { Holder, RoutedField } from './routes.ts'
@@ -71,7 +71,7 @@ export class MergeMeans {
   /** Begins each alias and each variable of ours. */
   readonly prefix: string
   readonly #fragments: ReturnType<typeof fragmentsOf>
-  readonly #flags: ReadonlyMap<string, boolean>
+  readonly #collect: ReturnType<typeof fieldCollector>
   readonly #variables = new Map<string, { readonly type: TypeNode; readonly value: unknown }>()
 
   constructor(operation: RoutedOperation) {
@@ -82,16 +82,13 @@ export class MergeMeans {
     while (request.query.includes(prefix)) prefix = `m${prefix}`
     this.prefix = prefix
     this.#fragments = fragmentsOf(document)
-    this.#flags = new Map(
-      Object.entries(variables.coerced).map(([name, value]) => [name, value === true]),
-    )
+    this.#collect = fieldCollector(document, variables)
   }
 
   /** The fields that nodes select of an object, by response key. */
   fieldsOf(nodes: readonly FieldNode[], type: GraphQLObjectType): CollectedFields {
     const names = [type.name, ...type.getInterfaces().map(({ name }) => name)]
-    const context = { fragments: this.#fragments, flags: this.#flags, grown: () => {} }
-    return collectFields(selectionsOf(nodes), new Set(names), context)
+    return this.#collect(selectionsOf(nodes), names)
   }
 
   /** A variable of ours with its value, which another call replaces. */

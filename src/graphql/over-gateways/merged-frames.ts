@@ -32,17 +32,16 @@ import { checkedCoalesceMs } from '../live/followed-list.ts'
 import { identityIn } from '../reads/list-arguments.ts'
 import { followSourceOf } from '../schema/field-source.ts'
 import type { ClusterGap, Visibility } from '../schema/gateway-types.ts'
-import type { ByteHolder, HeldBytes } from '../prepare/user-shares.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
+import type { ByteHolder } from '../prepare/user-shares.ts'
 import { type FollowedField, type MergedContent, MergedList } from './merged-content.ts'
 import { earliest, enoughValues, joinedGaps, leastVisible } from './merged-facts.ts'
 import { MergeMeans, selectAs, selectionsIn } from './merged-field.ts'
 import { ChangeFrames, ClusterFrames, CountFrames, LogFrames } from './merged-totals.ts'
 import { MergedPage, MergedProblems } from './merged-windows.ts'
 import { encodeMergedToken, partsToResume } from './merged-token.ts'
-import type { FollowHolder, RoutedOperation } from './over-gateways.ts'
+import type { MergedSubscription } from './over-gateways.ts'
 import type { PeerRequest } from './peers.ts'
-import { type Holder, type RoutedField, routedFields } from './routes.ts'
+import type { RoutedField } from './routes.ts'
 import {
   failureOf,
   gapsOf,
@@ -52,41 +51,9 @@ import {
   type Refusal,
 } from './merged-part.ts'
 
-/** A subscription over clusters. */
-export interface MergedSubscription {
-  /** It has one root field. */
-  readonly operation: RoutedOperation
-  /** At present. */
-  readonly served: () => ServedSchema
-  /** The gateway that holds a cluster at present. */
-  readonly holderOf: (cluster: string) => PresentHolder
-  /** The clusters that the field is about at present; `undefined` if its arguments name one that is gone. */
-  readonly clusters: (served: ServedSchema) => readonly string[] | undefined
-  /** Follows at a gateway. Its failure is the end of the stream, or a rejection. */
-  readonly follow: (holder: Holder, request: PeerRequest) => Promise<FrameStream>
-  /** The memory of all subscriptions of this gateway. */
-  readonly held: HeldBytes
-}
-
 /** The frames. Throws `ClientError` and `ArgumentError` for what no frame could answer. */
 export function mergedFrames(of: MergedSubscription): FrameStream {
   return new MergedFrames(of)
-}
-
-/** The frames of an operation: see {@link mergedFrames}. */
-export function framesOfHolders(
-  operation: RoutedOperation,
-  follow: FollowHolder,
-  { served, held }: Pick<MergedSubscription, 'served' | 'held'>,
-): FrameStream {
-  return mergedFrames({
-    operation,
-    served,
-    holderOf: (cluster) => served().members.get(cluster)?.holder,
-    clusters: (now) => routedFields({ ...operation, served: now })[0]?.clusters,
-    follow,
-    held,
-  })
 }
 
 /** The root field of a subscription. */

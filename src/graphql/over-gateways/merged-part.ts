@@ -7,7 +7,7 @@ import { GraphQLError, locatedError } from 'graphql'
 import { Backoff } from '../../lib/backoff.ts'
 import type { FrameStream } from '../../lib/frame-stream.ts'
 import { type ClientError, clientErrorOf, isLostCluster } from '../errors/client-error.ts'
-import { presentGap } from '../reads/places.ts'
+import { clusterGap } from '../reads/places.ts'
 import type { ClusterGap, Visibility } from '../schema/gateway-types.ts'
 import type { Holder } from './routes.ts'
 
@@ -83,7 +83,7 @@ export class Part {
 export function gapsOf({ clusters, failure, isSynced, isLate, gaps }: Part): readonly ClusterGap[] {
   if (failure !== undefined || isSynced || !isLate) return gaps
   const message = 'the gateway that holds the cluster has not answered yet'
-  return clusters.map((cluster) => presentGap({ cluster, code: 'NOT_SYNCED', message }))
+  return clusters.map((cluster) => clusterGap({ cluster, code: 'NOT_SYNCED', message }))
 }
 
 /** The gaps of a part whose holder has failed. `refusals`: each kind that the holder names; none: the whole clusters. */
@@ -96,7 +96,7 @@ export function lostGaps(
     refusals.length > 0
       ? refusals
       : clusters.map((cluster) => ({ cluster, type: type ?? null, code, message }))
-  return all.map((gap) => presentGap({ ...gap, since: isLostCluster(gap.code) ? lostSince : null }))
+  return all.map((gap) => clusterGap({ ...gap, since: isLostCluster(gap.code) ? lostSince : null }))
 }
 
 export function failureOf(error: unknown): {

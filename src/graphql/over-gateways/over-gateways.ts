@@ -17,12 +17,16 @@ import {
   type DocumentNode,
   getOperationAST,
   getVariableValues,
-  type GraphQLError,
   locatedError,
   OperationTypeNode,
 } from 'graphql'
 import type { FrameStream } from '../../lib/frame-stream.ts'
-import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
+import {
+  codesAtEnd,
+  codesOf,
+  type OperationObserver,
+  type OperationReport,
+} from '../answer/operation-observer.ts'
 import type { QueryOrigin, QueryRequest } from '../answer/planned-queries.ts'
 import { type OperationDocuments, problemOfVariables } from '../documents/operation-documents.ts'
 import { ClientError, clientResult, withoutTransportDetails } from '../errors/client-error.ts'
@@ -62,18 +66,27 @@ export interface RoutedOperation extends RoutedRequest {
  */
 export type AskHolder = (holder: Holder, request: PeerRequest) => Promise<string>
 
-/** Follows a subscription at a holder. Its failure is the end of the stream. The caller must close it. */
-export type FollowHolder = (holder: Holder, request: PeerRequest) => Promise<FrameStream>
+/** A subscription over clusters. */
+export interface MergedSubscription {
+  /** It has one root field. */
+  readonly operation: RoutedOperation
+  /** At present. */
+  readonly served: () => ServedSchema
+  /** The gateway that holds a cluster at present; `null`: no gateway. */
+  readonly holderOf: (cluster: string) => Holder | null
+  /** The clusters that the field is about at present; `undefined` if its arguments name one that is gone. */
+  readonly clusters: (served: ServedSchema) => readonly string[] | undefined
+  /** Follows at a gateway. Its failure is the end of the stream, or a rejection. The caller must close it. */
+  readonly follow: (holder: Holder, request: PeerRequest) => Promise<FrameStream>
+  /** The memory of all subscriptions of this gateway. */
+  readonly held: HeldBytes
+}
 
 /** Make one operation over several gateways: see `merged-answer.ts` and `merged-frames.ts`. */
 export interface Merging {
   readonly answer: (operation: RoutedOperation, ask: AskHolder) => Promise<string>
-  /** Throws `ClientError` and `ArgumentError`. */
-  readonly frames: (
-    operation: RoutedOperation,
-    follow: FollowHolder,
-    options: Pick<OverGatewaysOptions, 'served' | 'held'>,
-  ) => FrameStream
+  /** Throws `ClientError` and `ArgumentError` for what no frame could answer. */
+  readonly frames: (of: MergedSubscription) => FrameStream
 }
 
 /** The caller of an operation. `mayWrite`: whether it may be a mutation or a drain; not by GET. */
@@ -178,17 +191,12 @@ export class OverGateways implements PlannedOperations {
     const stream = route === undefined ? await own() : await this.#follow(route, origin)
     const operation = route?.operation ?? this.#routed(request, origin)
     if (operation === undefined) return stream
-    const codes = (): readonly string[] => {
-      if (stream.end?.form !== 'failed') return []
-      const located = stream.end.errors.map((error) => locatedError(error, undefined))
-      return codesOf(clientResult({ data: null, errors: located }).errors)
-    }
-    if (route !== undefined) this.#report(operation, startedMs, codes())
+    if (route !== undefined) this.#report(operation, startedMs, codesAtEnd(stream))
     if (stream.end?.form === 'failed') return stream
     if (route?.form !== 'merge') stream.onLeft(this.#followHolders(operation, stream))
     if (route === undefined) return stream
     const { observer } = this.#options
-    stream.onLeft(() => observer?.ended?.(reportOf(operation, startedMs, codes())))
+    stream.onLeft(() => observer?.ended?.(reportOf(operation, startedMs, codesAtEnd(stream))))
     return stream
   }
 
@@ -403,7 +411,7 @@ export class OverGateways implements PlannedOperations {
 
   /** Never rejects. */
   async #follow(route: Route, origin: SubscriptionOrigin): Promise<FrameStream> {
-    const { peers, plans, merging } = this.#options
+    const { peers, plans, merging, served, held } = this.#options
     const { operation } = route
     try {
       switch (route.form) {
@@ -412,14 +420,17 @@ export class OverGateways implements PlannedOperations {
         case 'forward':
           return peers.follow(route.holder, operation.request, origin)
         case 'merge':
-          return merging.frames(
+          return merging.frames({
             operation,
-            async (holder, asked) =>
+            served,
+            held,
+            holderOf: (cluster) => served().members.get(cluster)?.holder,
+            clusters: (now) => routedFields({ ...operation, served: now })[0]?.clusters,
+            follow: async (holder, asked) =>
               holder === undefined
                 ? await plans.subscribe(asked, origin)
                 : peers.follow(holder, asked, origin),
-            this.#options,
-          )
+          })
       }
     } catch (error) {
       return new FailedStream([error])
@@ -478,10 +489,6 @@ function reportOf(
     rows: 0,
     durationMs: performance.now() - startedMs,
   }
-}
-
-function codesOf(errors: readonly GraphQLError[]): readonly string[] {
-  return [...new Set(errors.map(({ extensions }) => String(extensions['code'])))]
 }
 
 /** Whether an operation is a subscription over clusters, however many. */

@@ -17,9 +17,8 @@ import {
   type VariableValues,
 } from 'graphql'
 import { CodedError } from '../../lib/coded-error.ts'
-import { fragmentsOf } from '../documents/selections.ts'
 import { readObjectId } from '../model/object-id.ts'
-import { type CollectedFields, collectFields } from '../plan/plan-compiler.ts'
+import { fieldCollector, selectionsOf } from '../plan/plan-compiler.ts'
 import { type ClusterNames, clustersNamed } from '../prepare/kind-view.ts'
 import { namedByArguments } from '../reads/query-values.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
@@ -55,10 +54,11 @@ export interface RoutedRequest {
 
 /** The root fields of an operation, after fragments and `@skip`, each with its clusters. */
 export function routedFields(request: RoutedRequest): readonly RoutedField[] {
-  const { served, operation, within } = request
+  const { served, document, operation, variables, within } = request
   const type = served.schema.getRootType(operation.operation)
   if (type === null || type === undefined) return []
-  return [...collectorOf(request)([operation], type.name)].map(([key, nodes]) => {
+  const collect = fieldCollector(document, variables)
+  return [...collect([operation.selectionSet], [type.name])].map(([key, nodes]) => {
     const [node] = nodes
     const field = node && type.getFields()[node.name.value]
     if (node === undefined || field === undefined) {
@@ -157,7 +157,8 @@ function clustersWithin(
   const type = getNamedType(parent.type)
   if (!isObjectType(type)) return undefined
   const clusters = new Set<string>()
-  for (const [, [node]] of collectorOf(request)(nodes, type.name)) {
+  const collect = fieldCollector(request.document, request.variables)
+  for (const [, [node]] of collect(selectionsOf(nodes), [type.name])) {
     const field = node && type.getFields()[node.name.value]
     if (node === undefined || field === undefined || !namingOf(field).takesNames) continue
     const args = argumentsOf(field, node, request)
@@ -166,23 +167,6 @@ function clustersWithin(
   }
   return clusters.size === 0 ? undefined : [...clusters]
 }
-
-/** Collects the fields that parents select of a type. */
-function collectorOf({
-  document,
-  variables,
-}: RoutedRequest): (parents: readonly Selecting[], type: string) => CollectedFields {
-  const flags = new Map(
-    Object.entries(variables.coerced).map(([name, value]) => [name, value === true]),
-  )
-  const context = { fragments: fragmentsOf(document), flags, grown: () => {} }
-  return (parents, type) => {
-    const sets = parents.flatMap(({ selectionSet }) => selectionSet ?? [])
-    return collectFields(sets, new Set([type]), context)
-  }
-}
-
-type Selecting = Pick<FieldNode | OperationDefinitionNode, 'selectionSet'>
 
 function argumentsOf(
   field: GraphQLField<unknown, unknown>,

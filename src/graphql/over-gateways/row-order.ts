@@ -20,6 +20,7 @@ import { compareKeys } from '../../query/page/list-order.ts'
 import { problemOrder } from '../../query/problems/problem-page.ts'
 import { readObjectId } from '../model/object-id.ts'
 import type { ProblemsArguments } from '../schema/gateway-types.ts'
+import type { ObjectRef } from '../schema/object-ref.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { recordOf, select } from './merged-field.ts'
 import type { RoutedField } from './routes.ts'
@@ -184,16 +185,8 @@ function numberOfChange({ told }: OrderedRow): number {
 }
 
 /** The object of a change. */
-interface ToldObject {
-  readonly id: string
-  readonly apiVersion: string | null
-  readonly kind: string
-  readonly namespace: string | null
-  readonly name: string
-}
-
-function objectOf({ told }: OrderedRow): ToldObject {
-  return told['object'] as ToldObject
+function objectOf({ told }: OrderedRow): Pick<ObjectRef, (typeof namesOfObject)[number]> {
+  return told['object'] as ReturnType<typeof objectOf>
 }
 
 function clusterOf(row: OrderedRow): string {

@@ -7,6 +7,7 @@
  */
 
 import {
+  type DocumentNode,
   type FieldNode,
   getNamedType,
   type GraphQLField,
@@ -15,6 +16,7 @@ import {
   isObjectType,
   type SelectionSetNode,
   type FragmentDefinitionNode,
+  type VariableValues,
 } from 'graphql'
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
@@ -34,7 +36,7 @@ import {
   type ValueRun,
 } from './plan-run.ts'
 import { compactText } from '../../lib/text.ts'
-import { isIncluded, visitSelections } from '../documents/selections.ts'
+import { fragmentsOf, isIncluded, visitSelections } from '../documents/selections.ts'
 
 /** Writes one object of a kind, or one member of it, as JSON text. */
 export type RowWriter = (run: PlanRun, part: KindView, id: ObjectId) => string
@@ -400,6 +402,16 @@ export function collectFields(
   for (const key of fields.keys()) bytes += bytesPerField + 2 * key.length
   context.grown(bytes)
   return fields
+}
+
+/** Collects the fields of selection sets, outside of plans. `names`: the type and its interfaces. */
+export function fieldCollector(
+  document: DocumentNode,
+  { coerced }: VariableValues,
+): (selectionSets: readonly SelectionSetNode[], names: readonly string[]) => CollectedFields {
+  const flags = new Map(Object.entries(coerced).map(([name, value]) => [name, value === true]))
+  const context = { fragments: fragmentsOf(document), flags, grown: () => {} }
+  return (sets, names) => collectFields(sets, new Set(names), context)
 }
 
 export function selectionsOf(nodes: readonly FieldNode[]): readonly SelectionSetNode[] {

@@ -10,12 +10,8 @@
 import type { Coverage } from '../../cache/coverage.ts'
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import {
-  LabelSelectorError,
-  matchesLabels,
-  parseLabelSelector,
-} from '../../kubernetes/label-selector.ts'
-import { unusableValue } from '../../query/condition/argument-error.ts'
+import { matchesLabels } from '../../kubernetes/label-selector.ts'
+import { labelSelectorIn } from '../../query/condition/list-condition.ts'
 import type { NameGate, Scope } from '../../query/condition/scope.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { PastMoment } from '../model/object-id.ts'
@@ -165,13 +161,8 @@ function knownCluster(
 const shownClusters = 20
 
 function selectedClusters({ clusters, members }: ServedSchema, text: string): readonly string[] {
-  try {
-    const selector = parseLabelSelector(text)
-    const isSelected = (name: string): boolean =>
-      matchesLabels(selector, members.get(name)?.labels ?? {})
-    return [...clusters.keys()].filter(isSelected).toSorted()
-  } catch (error) {
-    if (!(error instanceof LabelSelectorError)) throw error
-    throw unusableValue('clusterSelector', text, error.message, error.hint)
-  }
+  const selector = labelSelectorIn('clusterSelector', text)
+  const isSelected = (name: string): boolean =>
+    matchesLabels(selector, members.get(name)?.labels ?? {})
+  return [...clusters.keys()].filter(isSelected).toSorted()
 }

@@ -23,9 +23,13 @@ export interface OperationTrace {
 
 export interface AnsweredOperation {
   readonly operation: 'query' | 'mutation' | 'subscription'
+  /** The name in the document; absent if it has none. */
   readonly operationName: string | undefined
+  /** What answered: `peers` are other gateways, which report what was read. */
   readonly by: 'plan' | 'peers'
+  /** The number of objects in the answer, or in all frames that a subscriber has taken. */
   readonly rows: number
+  /** The codes of the errors in the answer, each once; empty if there are none. */
   readonly codes: readonly string[]
 }
 

@@ -164,7 +164,7 @@ export class PlacesReport<P extends PlaceRead> {
   missing(): readonly ClusterGap[] {
     const lost = Array.from(this.#lost, (cluster) => {
       const { code, message } = unreachableCluster(this.#served, { cluster }, true)
-      return presentGap({ cluster, code, message, since: lostSince(this.#served, cluster) })
+      return clusterGap({ cluster, code, message, since: lostSince(this.#served, cluster) })
     })
     return [...this.gaps, ...closedGaps(this.#refusedIn, this.parts, this.gaps), ...lost]
   }
@@ -325,8 +325,8 @@ export function typesNotRead(
   }).flat()
 }
 
-/** A gap that has nothing to do with the past. */
-export function presentGap(
+/** A gap; what it does not say is null. */
+export function clusterGap(
   gap: Pick<ClusterGap, 'cluster' | 'code' | 'message'> & Partial<ClusterGap>,
 ): ClusterGap {
   return { type: null, since: null, from: null, to: null, ...gap }
@@ -338,7 +338,7 @@ function gapOfError(
   { code, message }: ClientError,
 ): ClusterGap {
   const since = isLostCluster(code) ? lostSince(served, cluster) : null
-  return presentGap({ cluster, type: kind.typeName, code, message, since })
+  return clusterGap({ cluster, type: kind.typeName, code, message, since })
 }
 
 /** Since when a cluster cannot be reached, by RFC 3339; `null` if it can. */
@@ -351,7 +351,7 @@ function lostSince({ members }: ServedSchema, cluster: string): string | null {
 function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
   const { typeName: type } = kind
   const message = `cluster ${cluster} does not serve ${type}`
-  return presentGap({ cluster, type, code: 'NOT_SERVED', message })
+  return clusterGap({ cluster, type, code: 'NOT_SERVED', message })
 }
 
 /**
@@ -384,7 +384,7 @@ export function gapsOfParts(
     if (lacking !== undefined) {
       // No error: the cache is meant to cover no more.
       const { cluster, type, code, message } = lacking
-      gaps.push(presentGap({ cluster, type, code, message }))
+      gaps.push(clusterGap({ cluster, type, code, message }))
     }
     if (isReachable(served, part.cluster)) return gaps
     const gap = gapOfError(served, part, unreachableCluster(served, part, true))
@@ -408,7 +408,7 @@ function closedGaps(
   }
   return Array.from(closed, (cluster) => {
     const message = `you may list none of the kinds in cluster ${cluster}`
-    return presentGap({ cluster, code: 'FORBIDDEN', message })
+    return clusterGap({ cluster, code: 'FORBIDDEN', message })
   })
 }
 

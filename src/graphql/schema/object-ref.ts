@@ -9,7 +9,13 @@ import { isRecord } from '../../lib/json.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId, nameIdOf } from '../model/object-id.ts'
 
-interface ReferenceParts {
+type ReferenceParts = Pick<
+  ObjectRef,
+  'cluster' | 'group' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'uid'
+>
+
+/** The value of the type `ObjectRef`. */
+export class ObjectRef {
   readonly cluster: string
   readonly group: string
   /** `null` if only the group is known. */
@@ -19,17 +25,6 @@ interface ReferenceParts {
   readonly namespace: string | null
   readonly name: string
   /** `null` if only the name is known. */
-  readonly uid: string | null
-}
-
-/** The value of the type `ObjectRef`. */
-export class ObjectRef implements ReferenceParts {
-  readonly cluster: string
-  readonly group: string
-  readonly apiVersion: string | null
-  readonly kind: string
-  readonly namespace: string | null
-  readonly name: string
   readonly uid: string | null
 
   constructor({ cluster, group, apiVersion, kind, namespace, name, uid }: ReferenceParts) {

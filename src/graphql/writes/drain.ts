@@ -16,6 +16,12 @@ import type { QueryOrigin } from '../answer/planned-queries.ts'
 import { ClientError, clientErrorOf } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
+import type {
+  DrainedPod,
+  DrainedPodState,
+  DrainLoss,
+  DrainProgress,
+} from '../schema/gateway-types.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { CallerWriter, placeOfId, reported } from './caller-writer.ts'
 import { evicted, objectActions } from './object-actions.ts'
@@ -30,31 +36,6 @@ export interface DrainArguments {
   readonly force?: boolean | null
   readonly dryRun?: boolean | null
 }
-
-/** The progress of a drain, as its frames show it. */
-export interface DrainProgress {
-  readonly node: string
-  readonly state: 'EVICTING' | 'DONE' | 'REFUSED' | 'FAILED'
-  /** Why the drain was refused or has failed; `null` otherwise. */
-  readonly message: string | null
-  /** The number of pods to evict. */
-  readonly total: number
-  readonly gone: number
-  readonly dryRun: boolean
-  readonly pods: readonly DrainedPod[]
-}
-
-type PodState = 'PENDING' | 'BLOCKED' | 'TERMINATING' | 'GONE' | 'SKIPPED' | 'REFUSED' | 'FAILED'
-
-interface DrainedPod {
-  readonly namespace: string
-  readonly name: string
-  readonly state: PodState
-  readonly reason: string | null
-  readonly losses: readonly DrainLoss[]
-}
-
-type DrainLoss = 'POD' | 'EMPTY_DIR_DATA'
 
 export interface DrainsOptions {
   readonly limits: OperationLimits
@@ -115,7 +96,7 @@ interface DrainOptions extends DrainsOptions {
 /** A pod of the node that leaves. */
 interface Leaving {
   readonly place: WritePlace
-  state: PodState
+  state: DrainedPodState
   reason: string | null
   readonly losses: readonly DrainLoss[]
   /** When to try again, by `performance.now()`. */
@@ -285,7 +266,7 @@ export class Drain {
     return await reported({ ...how, observer, origin, place }, write, () => ({}))
   }
 
-  #set(pod: Leaving, state: PodState, reason: string | null): void {
+  #set(pod: Leaving, state: DrainedPodState, reason: string | null): void {
     pod.state = state
     pod.reason = reason
     this.#changed()
@@ -298,7 +279,7 @@ export class Drain {
   }
 }
 
-function isWaiting(state: PodState): boolean {
+function isWaiting(state: DrainedPodState): boolean {
   return state === 'PENDING' || state === 'BLOCKED'
 }
 

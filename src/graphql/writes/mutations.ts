@@ -15,8 +15,7 @@ import type { MutationSource } from '../answer/execution.ts'
 import type { QueryOrigin } from '../answer/planned-queries.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { ClientError } from '../errors/client-error.ts'
-import { fragmentsOf } from '../documents/selections.ts'
-import { collectFields } from '../plan/plan-compiler.ts'
+import { fieldCollector } from '../plan/plan-compiler.ts'
 import { mutated } from '../extensions/extension-calls.ts'
 import type { HeldBytes } from '../prepare/user-shares.ts'
 import { within } from '../prepare/operation-trace.ts'
@@ -327,15 +326,8 @@ function fieldsIn({
 }: ValidatedExecutionArgs): readonly RootField[] {
   const type = schema.getMutationType() as GraphQLObjectType
   const fields = type.getFields()
-  const flags = new Map(
-    Object.entries(variableValues.coerced).map(([name, value]) => [name, value === true]),
-  )
-  const collected = collectFields([operation.selectionSet], new Set([type.name]), {
-    fragments: fragmentsOf(document),
-    flags,
-    grown: () => {},
-  })
-  return [...collected].flatMap(([key, nodes]) => {
+  const collect = fieldCollector(document, variableValues)
+  return [...collect([operation.selectionSet], [type.name])].flatMap(([key, nodes]) => {
     const [node] = nodes
     const field = node && fields[node.name.value]
     if (node === undefined || field === undefined) return []

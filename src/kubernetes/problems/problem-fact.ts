@@ -16,7 +16,7 @@ export const problemSeverities = ['CRITICAL', 'WARNING'] as const
  */
 export type ProblemSeverity = (typeof problemSeverities)[number]
 
-/** A reference to the object that an Event is about, as the Event has it. */
+/** A reference to an owner, or to the object that an Event is about, as the object or the Event has it. */
 export interface ReportedObject {
   readonly apiVersion?: string
   readonly kind: string

@@ -21,11 +21,16 @@ import { unusableValue } from './argument-error.ts'
 
 /** Compiles a `labelSelector` argument. Throws `ArgumentError`. */
 export function compileLabelSelector(selector: string): Condition {
+  return selectorCondition(labelSelectorIn('labelSelector', selector))
+}
+
+/** The label selector that an argument gives. Throws `ArgumentError`. */
+export function labelSelectorIn(argument: string, text: string): LabelSelector {
   try {
-    return selectorCondition(parseLabelSelector(selector))
+    return parseLabelSelector(text)
   } catch (error) {
     if (!(error instanceof LabelSelectorError)) throw error
-    throw unusableValue('labelSelector', selector, error.message, error.hint)
+    throw unusableValue(argument, text, error.message, error.hint)
   }
 }
 

@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
+import { jsonIn } from '../../lib/json.ts'
 import { ArgumentError } from '../condition/argument-error.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { OrderPosition } from './list-order.ts'
@@ -200,10 +201,6 @@ export function fieldsOf(text: string, most: number = maxLength): readonly unkno
   const bytes = Buffer.from(text, 'base64url')
   // Buffer skips characters outside base64url. A valid text has none.
   if (bytes.toString('base64url') !== text) return undefined
-  try {
-    const value: unknown = JSON.parse(bytes.toString())
-    return Array.isArray(value) && Number.isInteger(value[0]) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = jsonIn(bytes.toString())
+  return Array.isArray(value) && Number.isInteger(value[0]) ? value : undefined
 }

@@ -4,15 +4,9 @@
 
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
-import { encodeCursor, type ListIdentity, listHash, positionIn } from '../page/cursor.ts'
-import {
-  comparePositions,
-  compileOrder,
-  FirstRows,
-  type OrderPosition,
-  type OrderTerm,
-} from '../page/list-order.ts'
-import { type PageOf, pageOfValues, pageSizeOf } from '../page/page.ts'
+import { type ListIdentity, listHash, positionIn } from '../page/cursor.ts'
+import { compileOrder, type OrderPosition, type OrderTerm } from '../page/list-order.ts'
+import { pageAfter, type PageOf, pageSizeOf } from '../page/page.ts'
 import type { FoldedProblem } from './problem-gathering.ts'
 import type { ProblemPart } from './problem-part.ts'
 
@@ -64,22 +58,9 @@ export function problemPage<P extends ProblemPart>({
   const hash = listHash({ ...identity, orderBy: terms })
   const from = positionIn(after, { hash, argument: 'after', terms: terms.length })
   budget.spend('tests', testsPerProblem * problems.length)
-  const first = new FirstRows<{
-    readonly problem: ListedProblem<P>
-    readonly position: OrderPosition
-  }>(size + 1, (a, b) => comparePositions(a.position, b.position, order))
-  for (const problem of problems) {
-    const position = problemPosition(problem, terms)
-    if (from !== undefined && comparePositions(position, from, order) <= 0) continue
-    first.add({ problem, position })
-  }
-  const { rows, ...page } = pageOfValues({
-    found: first.rows(),
-    size,
-    hasPreviousPage: from !== undefined,
-    cursorOf: ({ position }) => encodeCursor(hash, { part: '', ...position }, budget),
-    totalCount: () => problems.length,
-  })
+  const all = problems.map((problem) => ({ problem, position: problemPosition(problem, terms) }))
+  const positionOf = ({ position }: (typeof all)[number]): OrderPosition => position
+  const { rows, ...page } = pageAfter({ rows: all, positionOf, order, from, size, hash, budget })
   return { ...page, rows: rows.map(({ problem }) => problem) }
 }
 

@@ -7,7 +7,11 @@ import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-
 import { type ApiResource, splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { contentIndex, contentValuesOf } from '../../kubernetes/health/content-health.ts'
-import { factRanges, turnOfFact } from '../../kubernetes/problems/problem-fact.ts'
+import {
+  factRanges,
+  type ReportedObject,
+  turnOfFact,
+} from '../../kubernetes/problems/problem-fact.ts'
 import {
   type IsRuleOn,
   problemRulesVersion,
@@ -50,21 +54,11 @@ export interface ProblemPart {
     | undefined
 }
 
-/** An owner or a reported object by the reference to it. */
-export interface ProblemReference {
-  readonly apiVersion?: string
-  readonly kind: string
-  /** Absent for an owner: its namespace is the namespace of the owned object, unless its kind is cluster-scoped. */
-  readonly namespace?: string
-  readonly name: string
-  readonly uid?: string
-}
-
 /** An object that the viewer may see, or else a reference in one that the viewer may see. */
 export type ProblemPlace<P extends ProblemPart> =
   | { readonly form: 'object'; readonly part: P; readonly id: ObjectId }
-  /** `namespace`: the namespace of the object with the reference; `''` for a cluster-scoped one. */
-  | { readonly form: 'reference'; readonly to: ProblemReference; readonly namespace: string }
+  /** `namespace`: that of the object with the reference; `''` for a cluster-scoped one. An owner has none of its own. */
+  | { readonly form: 'reference'; readonly to: ReportedObject; readonly namespace: string }
 
 /** A text that only this object has, whether it is found or named by a reference. */
 export function placeKey<P extends ProblemPart>(place: ProblemPlace<P>): string {

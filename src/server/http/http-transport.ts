@@ -5,12 +5,7 @@
  * that is refused before the caller is known costs no authentication; one refused before the operation is read, no body.
  */
 
-import {
-  type Admitted,
-  type CallerToken,
-  type Credentials,
-  isOfCaller,
-} from '../../access/authentication/authenticator.ts'
+import { type Admitted, isOfCaller } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import type { QueryRequest } from '../../graphql/answer/planned-queries.ts'
 import type { OperationTrace } from '../../graphql/prepare/operation-trace.ts'
@@ -58,6 +53,7 @@ import {
 } from './http-operation.ts'
 import { answerMetrics, metricsPath, type MetricsSource } from './metrics-endpoint.ts'
 import type { PortalFiles } from './portal-files.ts'
+import type { StreamedRequest } from '../streamed-operation.ts'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 export interface HttpTransportOptions extends ServerParts {
@@ -85,11 +81,7 @@ interface AcceptedRequest {
 }
 
 /** The caller of an operation: the viewer, if authenticated, the token, and the context. */
-interface OperationCaller {
-  readonly viewer: Viewer | undefined
-  readonly callerToken: CallerToken | undefined
-  readonly sent: Credentials | undefined
-  readonly trace: OperationTrace
+type OperationCaller = Pick<StreamedRequest, 'viewer' | 'callerToken' | 'sent' | 'trace'> & {
   readonly made: MadeContext
 }
 

@@ -17,7 +17,8 @@ import { detailsOf, Refusal } from '../api/status-refusal.ts'
 import { inPasses, type Storage } from '../storage/storage.ts'
 import type { Identity, SimulatorUser } from './authentication.ts'
 
-interface ResourceAttributes {
+export interface ResourceAttributes {
+  /** The RBAC verb. */
   readonly verb: string
   /** `''` for the core group. */
   readonly group: string

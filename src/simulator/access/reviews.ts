@@ -3,7 +3,7 @@
  * stored.
  */
 
-import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
+import { type Fields, fieldsOf, textsOf } from '../../kubernetes/fields.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { PolicyRule } from '../../kubernetes/wire/rbac-v1.ts'
 import { badRequest, invalidAt, refuseInvalid } from '../api/status-refusal.ts'
@@ -35,7 +35,7 @@ export const reviews: Readonly<Record<string, Review>> = {
     answer: (spec, { authentication }) => {
       const token = textOf(spec['token'])
       if (token === '') throw badRequest('token is required for TokenReview in authentication')
-      const asked = listOf(spec['audiences'])
+      const asked = textsOf(spec['audiences'])
       const wanted = asked.length === 0 ? [audience] : asked
       const found = authentication.find(token)
       const audiences = wanted.filter((one) => found?.audiences.includes(one))
@@ -85,7 +85,7 @@ function userInfo({ name, uid, groups, extra }: Identity): object {
 
 /** Reviews the access of the subject that the review names. */
 function reviewSubject(spec: Fields, context: ReviewContext): { readonly status: object } {
-  const [name, groups] = [textOf(spec['user']), listOf(spec['groups'])]
+  const [name, groups] = [textOf(spec['user']), textsOf(spec['groups'])]
   return reviewAccess(spec, { name, uid: textOf(spec['uid']), groups }, context)
 }
 
@@ -130,6 +130,3 @@ function reviewAccess(
 const isOfPaths = ({ nonResourceURLs }: PolicyRule): boolean => nonResourceURLs !== undefined
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
-
-const listOf = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []

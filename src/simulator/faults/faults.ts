@@ -9,13 +9,8 @@ import { CodedError } from '../../lib/coded-error.ts'
 import { Refusal } from '../api/status-refusal.ts'
 
 /** The properties of a request that faults match. */
-interface FaultSubject {
-  readonly path: string
+interface FaultSubject extends Required<Omit<FaultMatch, 'verb'>> {
   readonly verb: string
-  readonly resource: string
-  readonly group: string
-  readonly namespace: string
-  readonly page: 'first' | 'later'
 }
 
 /** Faults that strike one request after the other, over and over. */

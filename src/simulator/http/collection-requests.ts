@@ -5,7 +5,8 @@
  */
 
 import { randomInt } from 'node:crypto'
-import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
+import { fieldsOf } from '../../kubernetes/fields.ts'
+import { jsonIn } from '../../lib/json.ts'
 import { FieldSelectorError, parseFieldSelector } from '../../kubernetes/field-selector.ts'
 import {
   LabelSelectorError,
@@ -164,13 +165,7 @@ function encodeContinue({ revision, from }: ContinueToken, namespace: string): s
 
 /** Reads a token. Throws 400. */
 function decodeContinue(token: string, namespace: string): ContinueToken {
-  let value: Fields = {}
-  try {
-    value = fieldsOf(JSON.parse(Buffer.from(token, 'base64url').toString()))
-  } catch {
-    // Reported below.
-  }
-  const { v, rv, start } = value
+  const { v, rv, start } = fieldsOf(jsonIn(Buffer.from(token, 'base64url').toString()))
   const isKnown = v === tokenVersion && typeof start === 'string' && start !== ''
   if (!isKnown || typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0) {
     throw badRequest('invalid continue token: continue key is not valid')

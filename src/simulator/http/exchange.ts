@@ -11,6 +11,7 @@ import { type Fields, textOf } from '../../kubernetes/fields.ts'
 import type { ObjectMeta, Unstructured } from '../../kubernetes/object.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { readUpTo } from '../../lib/read-body.ts'
+import type { ResourceAttributes } from '../access/authorization.ts'
 import { parseJson, parseYaml } from '../api/json.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { badRequest, Refusal } from '../api/status-refusal.ts'
@@ -40,20 +41,12 @@ export function integer(params: URLSearchParams, name: string): number | undefin
   throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
 }
 
-/** The target of a path: a resource of a group and version, and perhaps one object or a subresource. */
-export interface RequestTarget {
-  /** The RBAC verb; `''` for methods that no resource has. */
-  readonly verb: string
-  /** `''` for the core group. */
-  readonly group: string
+/**
+ * The target of a path: a resource of a group and version, and perhaps one object or a subresource. The verb is `''` for
+ * methods that no resource has.
+ */
+export interface RequestTarget extends ResourceAttributes {
   readonly version: string
-  /** `''` if the path has no namespace. */
-  readonly namespace: string
-  readonly resource: string
-  /** `''` for a collection. */
-  readonly name: string
-  /** `''` for the object itself. */
-  readonly subresource: string
 }
 
 /**

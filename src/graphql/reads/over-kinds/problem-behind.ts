@@ -9,11 +9,8 @@ import { chooses, type Labels, labelsIn } from '../../../kubernetes/problems/pro
 import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { isInScope } from '../../../query/condition/scope.ts'
 import { leadingTo } from '../../../query/problems/problem-joins.ts'
-import {
-  problemIndex,
-  type ProblemPart,
-  type ProblemPlace,
-} from '../../../query/problems/problem-part.ts'
+import type { ListedProblem } from '../../../query/problems/problem-page.ts'
+import { problemIndex, type ProblemPart } from '../../../query/problems/problem-part.ts'
 import { unlessRefused } from '../../errors/client-error.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
 import type { ObjectRef } from '../../schema/object-ref.ts'
@@ -21,11 +18,7 @@ import { problemKindsOf } from '../../served/named-kinds.ts'
 import { refOf } from '../object-read.ts'
 import type { ReadRun } from '../read-run.ts'
 
-interface BehindProblem {
-  readonly cluster: string
-  readonly root: ProblemPlace<ProblemPart & KindView>
-  readonly objects: readonly ProblemPlace<ProblemPart & KindView>[]
-}
+type BehindProblem = ListedProblem<ProblemPart & KindView>
 
 /** The most objects of a problem whose labels are compared: those of one workload have the same ones. */
 const maxCompared = 100

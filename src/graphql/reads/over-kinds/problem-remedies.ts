@@ -20,7 +20,9 @@ import {
   textOf,
 } from '../../../kubernetes/fields.ts'
 import { splitObjectKey } from '../../../kubernetes/object.ts'
+import { atOnce } from '../../../lib/event-loop.ts'
 import { isInScope } from '../../../query/condition/scope.ts'
+import type { ListedProblem } from '../../../query/problems/problem-page.ts'
 import type { ProblemPart, ProblemPlace } from '../../../query/problems/problem-part.ts'
 import { ClientError, type ClientErrorCode, unlessRefused } from '../../errors/client-error.ts'
 import { objectIdOf } from '../../model/object-id.ts'
@@ -39,16 +41,9 @@ import { canDo } from '../permissions.ts'
 import type { ReadRun } from '../read-run.ts'
 
 type Part = ProblemPart & KindView
-type Place = ProblemPlace<Part>
-type Found = Extract<Place, { readonly form: 'object' }>
+type Found = Extract<ProblemPlace<Part>, { readonly form: 'object' }>
 
-interface Remedied {
-  readonly cluster: string
-  readonly root: Place
-  readonly objects: readonly Place[]
-  readonly reason: string
-  readonly message?: string | undefined
-}
+type Remedied = ListedProblem<Part>
 
 /** The members of `Problem` that say what to do about it. */
 export function remediesOf(
@@ -204,7 +199,7 @@ function lastChange(
   const template = templateOf(newest.object)
   for (const former of cameUp === undefined ? earlier : [cameUp]) {
     run.budget.spend('fields', fieldsPerChange)
-    const changes = differences(templateOf(former.object), template)
+    const changes = atOnce(fieldChanges(templateOf(former.object), template, { masked: false }))
     if (!changes.every(isRestart)) return { newest, former, changes }
   }
   return undefined
@@ -248,13 +243,6 @@ function templateOf(revision: Fields): Fields {
   const { labels, ...rest } = fieldsOf(metadata)
   const { 'pod-template-hash': _, ...kept } = fieldsOf(labels)
   return { ...template, metadata: { ...rest, labels: kept } }
-}
-
-function differences(before: Fields, after: Fields): readonly FieldChange[] {
-  const steps = fieldChanges(before, after, { masked: false })
-  let step = steps.next()
-  while (step.done !== true) step = steps.next()
-  return step.value
 }
 
 const defaultLines = 3

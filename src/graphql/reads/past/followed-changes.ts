@@ -18,9 +18,10 @@ import type {
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
 import type { ChangesPage } from '../../../archive/archive-calls.ts'
 import { archiveOf } from '../direct/archive-reads.ts'
+import { clusterGap } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { changeFilter } from './change-filter.ts'
-import { changeValues } from './past-changes.ts'
+import { changeValues, noChanges } from './past-changes.ts'
 import { gapOf, type PastParts, pastParts } from './past-places.ts'
 
 const tokenVersion = 1
@@ -194,8 +195,7 @@ function foundNext(
 ): ChangesPage | undefined {
   const { maxPageSize, maxFrameObjects } = run.limits
   const filter = changeFilter(args)
-  const none = { changes: [], hasMore: false, gaps: [], end: undefined }
-  if (parts.length === 0 || filter.types?.length === 0) return none
+  if (parts.length === 0 || filter.types?.length === 0) return noChanges
   const size = sizeOf(run, args)
   if (place === undefined) {
     return run.direct.archive('changes', { parts, ...filter, limit: Math.max(1, size) })
@@ -228,6 +228,5 @@ function incompleteOf(
   if (unreachable === undefined) return rows
   const { code, message } = unreachable
   const [first = ''] = asked?.clusters ?? served.clusters.keys()
-  const none = { type: null, since: null, from: null, to: null }
-  return [...rows, { cluster: first, code, message, ...none }]
+  return [...rows, clusterGap({ cluster: first, code, message })]
 }

@@ -18,6 +18,7 @@ import {
 import { pageSizeOf } from '../../../query/page/page.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import { apiVersionOf } from '../../../kubernetes/api-resource.ts'
+import { jsonIn } from '../../../lib/json.ts'
 import { type ClusterNames, clustersNamed, type KindView } from '../../prepare/kind-view.ts'
 import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { ObjectRef } from '../../schema/object-ref.ts'
@@ -25,11 +26,11 @@ import type {
   ChangeFieldsArguments,
   ChangesArguments,
   ChangeValue,
-  ClusterGap,
   DifferencesArguments,
   FieldChange,
   ObjectHistoryArguments,
 } from '../../schema/gateway-types.ts'
+import { clusterGap } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { changeFilter } from './change-filter.ts'
 import { gapOf, partOfObject, type PastParts, pastParts, timeOf } from './past-places.ts'
@@ -76,10 +77,9 @@ export function readDifferences(run: ReadRun, args: DifferencesArguments): objec
     const asked = pastParts(run, selecting)
     if (asked === undefined) return undefined
     const { parts } = asked
-    const none: ChangesPage = { changes: [], hasMore: false, gaps: [], end: undefined }
     const found =
       parts.length === 0
-        ? none
+        ? noChanges
         : run.direct.archive('differences', {
             parts,
             fromMs: sinceMs,
@@ -90,6 +90,9 @@ export function readDifferences(run: ReadRun, args: DifferencesArguments): objec
     return found && connection(run, asked, page, found)
   })
 }
+
+/** The page of a question about nothing. */
+export const noChanges: ChangesPage = { changes: [], hasMore: false, gaps: [], end: undefined }
 
 interface ChangesPageAsked {
   readonly size: number
@@ -131,14 +134,10 @@ function isNumber(id: string): boolean {
 
 /** A row of `differences`, as `net-differences.ts` writes it. A database refuses other values as if it had failed. */
 function isRow(id: string): boolean {
-  try {
-    const place: unknown = JSON.parse(id)
-    if (!Array.isArray(place) || place.length !== 6) return false
-    const isSecond: unknown = place.pop()
-    return place.every((one) => isText(one)) && typeof isSecond === 'boolean'
-  } catch {
-    return false
-  }
+  const place = jsonIn(id)
+  if (!Array.isArray(place) || place.length !== 6) return false
+  const isSecond: unknown = place.pop()
+  return place.every((one) => isText(one)) && typeof isSecond === 'boolean'
 }
 
 interface Times {
@@ -179,15 +178,9 @@ function withArchive(
   } catch (error) {
     if (!(error instanceof ClientError) || error.code !== 'ARCHIVE_UNREACHABLE') throw error
     const { code, message } = error
-    const incomplete = clustersNamed(run.served, clusters).map((cluster): ClusterGap => ({
-      cluster,
-      type: null,
-      code,
-      message,
-      since: null,
-      from: since,
-      to: until,
-    }))
+    const incomplete = clustersNamed(run.served, clusters).map((cluster) =>
+      clusterGap({ cluster, code, message, from: since, to: until }),
+    )
     const pageInfo = {
       hasNextPage: false,
       hasPreviousPage: false,
@@ -207,12 +200,7 @@ function changesPage(
   const { parts } = asked
   const before = page.after === undefined ? {} : { before: page.after }
   if (parts.length === 0 || question.types?.length === 0) {
-    return connection(run, asked, page, {
-      changes: [],
-      hasMore: false,
-      gaps: [],
-      end: undefined,
-    })
+    return connection(run, asked, page, noChanges)
   }
   const limit = Math.max(1, page.size)
   const found = run.direct.archive('changes', { sinceMs: 0, ...question, parts, ...before, limit })

@@ -8,7 +8,7 @@ import type { ArchiveGap, ArchivePart, KeptKind } from '../../../archive/archive
 import { apiVersionOf } from '../../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { type Scope, unrestricted } from '../../../query/condition/scope.ts'
-import { ClientError } from '../../errors/client-error.ts'
+import { ClientError, unlessRefused } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { ObjectIdentity } from '../../model/object-id.ts'
 import { type ClusterKind, clustersNamed, isOverClusters } from '../../prepare/kind-view.ts'
@@ -18,7 +18,7 @@ import { namedKinds } from '../../served/named-kinds.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import { graphAround } from '../graph/graph-read.ts'
 import { identityIn, namespacesIn } from '../list-arguments.ts'
-import { type PlaceRead, PlacesReport } from '../places.ts'
+import { clusterGap, type PlaceRead, PlacesReport } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { kindTest } from './change-filter.ts'
 
@@ -254,12 +254,8 @@ function mayLook({ parts }: ReadRun, at: ClusterKind, key: string): boolean | un
 
 /** Whether the caller may know since when the archive keeps a kind. */
 function mayListAny(run: ReadRun, at: ClusterKind): boolean | undefined {
-  try {
-    return listable(run, at, undefined).form === 'all'
-  } catch (error) {
-    if (!(error instanceof ClientError)) throw error
-    return run.parts.isLacking ? undefined : false
-  }
+  const scope = unlessRefused(() => listable(run, at, undefined))
+  return scope === undefined && run.parts.isLacking ? undefined : scope?.form === 'all'
 }
 
 export function partOfObject({ at, key, uid }: PastIdentity): ArchivePart | undefined {
@@ -305,7 +301,7 @@ export function partsOfObjects(run: ReadRun, objects: readonly PastIdentity[]): 
 
 function notKept({ cluster, group, kind }: ObjectIdentity): ClusterGap {
   const message = `the archive keeps no ${kind} of ${group === '' ? 'the core group' : group}`
-  return { cluster, type: null, code: 'NOT_ARCHIVED', message, since: null, from: null, to: null }
+  return clusterGap({ cluster, code: 'NOT_ARCHIVED', message })
 }
 
 /** An object, its owners, what it owns and what it references, over some steps, as they are now. */
@@ -353,7 +349,7 @@ export function gapOf(served: ServedSchema, gap: ArchiveGap): ClusterGap {
   const { cluster, group, resource, code, fromMs, toMs } = gap
   const type = typeOf(served, group, resource)
   const message = gapMessage(gap, type ?? resource)
-  return { cluster, type, code, message, since: null, from: timeOf(fromMs), to: timeOf(toMs) }
+  return clusterGap({ cluster, type, code, message, from: timeOf(fromMs), to: timeOf(toMs) })
 }
 
 export function gapMessage({ code, fromMs, toMs }: ArchiveGap, type: string): string {

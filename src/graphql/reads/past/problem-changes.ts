@@ -14,8 +14,9 @@ import { neededObjects } from '../../../kubernetes/problems/problem-references.t
 import { isInScope } from '../../../query/condition/scope.ts'
 import { examinedPerDecoded } from '../../../query/condition/work-budget.ts'
 import { pageSizeOf } from '../../../query/page/page.ts'
-import type { ProblemPart, ProblemPlace } from '../../../query/problems/problem-part.ts'
-import { ClientError } from '../../errors/client-error.ts'
+import type { ListedProblem } from '../../../query/problems/problem-page.ts'
+import type { ProblemPart } from '../../../query/problems/problem-part.ts'
+import { unlessRefused } from '../../errors/client-error.ts'
 import type { FoundObject, KindView } from '../../prepare/kind-view.ts'
 import type { ChangeValue } from '../../schema/gateway-types.ts'
 import { archiveOf, type SearchedChanges } from '../direct/archive-reads.ts'
@@ -26,17 +27,7 @@ import { isAtOrWithin } from './change-filter.ts'
 import { changeValues } from './past-changes.ts'
 import { listable } from './past-places.ts'
 
-type Place = ProblemPlace<ProblemPart & KindView>
-
-interface ChangedProblem {
-  readonly cluster: string
-  readonly isOfCluster?: true
-  readonly root: Place
-  readonly objects: readonly Place[]
-  readonly reason: string
-  readonly message?: string | undefined
-  readonly sinceMs: number | undefined
-}
+type ChangedProblem = ListedProblem<ProblemPart & KindView>
 
 const beforeMs = 30 * 60_000
 /** The API server writes whole seconds, and the gateway sees a change up to a second late. */
@@ -167,14 +158,9 @@ function addOwners(
 }
 
 function isListable(run: ReadRun, at: Parameters<typeof listable>[1], key: string): boolean {
-  const { namespaced } = at.kind.resource
-  try {
-    const within = namespaced ? [splitObjectKey(key).namespace] : undefined
-    return isInScope(listable(run, at, within), key)
-  } catch (error) {
-    if (error instanceof ClientError) return false
-    throw error
-  }
+  const within = at.kind.resource.namespaced ? [splitObjectKey(key).namespace] : undefined
+  const scope = unlessRefused(() => listable(run, at, within))
+  return scope !== undefined && isInScope(scope, key)
 }
 
 /** The `spec` of a pod, or of the pods that a workload makes. */
