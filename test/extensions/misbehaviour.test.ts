@@ -105,7 +105,7 @@ describe('An extension that misbehaves', () => {
       clusters: [{ name: 'a', server: simulator.url }],
       extend: [extension],
       log: { info: () => {}, warn: () => {}, error: () => {} },
-      limits: { operationDeadlineMs: 2_000, work: { rows: 4 } },
+      limits: { operationDeadlineMs: 2_000, work: { rows: 60 } },
     })
   })
   afterAll(async () => {

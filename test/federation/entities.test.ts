@@ -46,7 +46,7 @@ beforeAll(async () => {
   served = await serveViewers({
     clusters: [world.selection, { ...other.selection, name: 'other' }],
     federation: true,
-    limits: { work: { rows: 60 } },
+    limits: { work: { rows: 900 } },
   })
   const { data } = await served.query(
     clerk,

@@ -113,7 +113,7 @@ describe('a subscription to the clusters that follows what their caches hold', (
 })
 
 it('an operation pays once for the state of a cluster, however many rows show it', async () => {
-  await serve({ limits: { work: { fields: 5 } } })
+  await serve({ limits: { work: { fields: 25 } } })
   const states = Array.from(
     { length: 50 },
     (_, at) => `c${at}: cluster { resources(loaded: true) { type } }`,

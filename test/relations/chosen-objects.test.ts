@@ -11,7 +11,7 @@ describe.each(kinds)('what bindings of %s admission policies choose', (prefix) =
     object(admission, binding, name, { spec: { policyName: 'limits', paramRef } })
   const bindings = { group: 'admissionregistration.k8s.io', version: 'v1', resource: '' }
   beforeAll(async () => {
-    cluster = await RelationCluster.start({ limits: { work: { rows: 100 } } })
+    cluster = await RelationCluster.start({ limits: { work: { rows: 1_500 } } })
     cluster.create('here', [
       object(admission, policy, 'limits', {
         spec: { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } },

@@ -168,7 +168,7 @@ type Asker = Pick<PreparedQuery, 'origin' | 'secrets' | 'logged'> & Pick<QueryRe
 
 interface RunOptions<T> extends Asker {
   /** A new budget for each round, with the limits of the plan. */
-  readonly budget: (work: WorkLimits) => WorkBudget
+  readonly budget: (work: Partial<WorkLimits>) => WorkBudget
   /** Called in the tick of the answer, before anything is read. */
   readonly started?: () => void
   /** The event that a subscription of an extension answers. */

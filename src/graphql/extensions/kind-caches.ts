@@ -13,7 +13,6 @@ import { namespacesOf } from '../../query/condition/condition.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import { plannedWork } from '../plan/plan-run.ts'
 import { queryLane } from '../prepare/user-shares.ts'
 import { prepareAndRun } from '../prepare/preparation.ts'
 import { isNowhere, type KindNeed, ViewerAccess } from '../prepare/viewer-access.ts'
@@ -43,11 +42,11 @@ export class KindCaches {
 
   constructor(options: KindCachesOptions) {
     this.#options = options
-    this.#budget = new WorkBudget(plannedWork(options.limits.work))
+    this.#budget = new WorkBudget(options.limits.work)
   }
 
   renew(): void {
-    this.#budget = new WorkBudget(plannedWork(this.#options.limits.work))
+    this.#budget = new WorkBudget(this.#options.limits.work)
   }
 
   /** The caches by the names of resources, and by list fields. */

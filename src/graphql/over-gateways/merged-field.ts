@@ -33,7 +33,6 @@ import { WorkBudget } from '../../query/condition/work-budget.ts'
 import { fragmentsOf } from '../documents/selections.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { type CollectedFields, fieldCollector, selectionsOf } from '../plan/plan-compiler.ts'
-import { plannedWork } from '../plan/plan-run.ts'
 import type { RoutedOperation } from './over-gateways.ts'
 import type { Holder, RoutedField } from './routes.ts'
 
@@ -77,7 +76,7 @@ export class MergeMeans {
   constructor(operation: RoutedOperation) {
     const { request, document, variables, limits } = operation
     this.operation = operation
-    this.budget = new WorkBudget(plannedWork(limits.work))
+    this.budget = new WorkBudget(limits.work)
     let prefix = 'm_'
     while (request.query.includes(prefix)) prefix = `m${prefix}`
     this.prefix = prefix

@@ -36,7 +36,6 @@ import { ClientError } from '../errors/client-error.ts'
 import {
   type FieldArguments,
   nullBelow,
-  plannedWork,
   type PlanRun,
   schemaWork,
   leastLengthOf,
@@ -206,10 +205,10 @@ export class PlanVariation {
   }
 
   /** The limits of one run. An operation that reads the whole schema once is never too costly. */
-  work({ schema }: ServedSchema, work: Partial<WorkLimits>): WorkLimits {
+  work({ schema }: ServedSchema, work: Partial<WorkLimits>): Partial<WorkLimits> {
     const [root, ...others] = this.#roots
     const readsOnce = root?.ofSchema === 'whole' && others.length === 0
-    return readsOnce ? schemaWork(schema, work) : plannedWork(work)
+    return readsOnce ? schemaWork(schema, work) : work
   }
 
   /** The kinds that the plan reads, each in the cluster of its root field. */

@@ -37,7 +37,7 @@ import { type RelatedField, RelatedObjects } from '../reads/over-kinds/related-o
 import type { KindUsageHistoryArguments, ObjectCanArguments } from '../schema/gateway-types.ts'
 import { decodedReader, isOwnField, ownSelection } from './own-fields.ts'
 import {
-  plannedFields,
+  fieldsPerRead,
   type PlanRun,
   refusedBeside,
   listText,
@@ -471,7 +471,7 @@ function decodedFields(
     return (run, part, object) => write(run, read(object, run.argumentsOf(args), part))
   })
   return (run, part, id) => {
-    run.budget.spend('fields', members.length * plannedFields)
+    run.budget.spend('fields', members.length * fieldsPerRead)
     return objectText(run, members, part, part.view.object(id) as Unstructured)
   }
 }

@@ -41,7 +41,7 @@ import { jsonReader } from './own-fields.ts'
 import {
   type PlanRun,
   planRunOf,
-  plannedFields,
+  fieldsPerRead,
   refusedBeside,
   leastLengthOf,
   listText,
@@ -208,7 +208,7 @@ export function extensionWriter(
   return (run, parent) => {
     const { budget, extensions } = run
     if (isCalled) budget.report?.called()
-    budget.spend('fields', isCalled ? extension.weight * plannedFields : 1)
+    budget.spend('fields', isCalled ? extension.weight * fieldsPerRead : 1)
     const answered = extensions.value(extension, run.argumentsOf(args), parent, nodes)
     return answered === undefined ? unanswered : write(run, answered.value, parent.cluster)
   }

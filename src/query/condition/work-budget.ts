@@ -27,14 +27,14 @@ export type WorkLimits = Readonly<Record<Work, number>>
 
 /**
  * The defaults and bounds of {@link WorkLimits}. Each default takes about 80 ms of one core, as `npm run bench -- blocks`
- * measures for answers by graphql-js. So no operation blocks the others for more than 100 ms.
+ * measures. So no operation blocks the others for more than 100 ms.
  */
 export const workOptions: NumberOptions<WorkLimits> = {
   examined: { byDefault: 350_000, least: 1_000, most: 10_000_000_000 },
   tests: { byDefault: 700_000, least: 1_000, most: 10_000_000_000 },
-  rows: { byDefault: 3_000, least: 1_000, most: 10_000_000_000 },
-  fields: { byDefault: 35_000, least: 1_000, most: 10_000_000_000 },
-  bytes: { byDefault: 8_000_000, least: 1_000, most: 10_000_000_000 },
+  rows: { byDefault: 45_000, least: 1_000, most: 10_000_000_000 },
+  fields: { byDefault: 175_000, least: 1_000, most: 10_000_000_000 },
+  bytes: { byDefault: 16_000_000, least: 1_000, most: 10_000_000_000 },
 }
 
 export const defaultWorkLimits: WorkLimits = defaultsOf(workOptions)

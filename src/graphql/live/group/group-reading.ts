@@ -26,7 +26,7 @@ import type { KindLeases } from '../../prepare/kind-leases.ts'
 import type { ClusterKind, KindView, ListReading } from '../../prepare/kind-view.ts'
 import { maxRounds, needOfAny, type ReadParts, ReadSnapshot } from '../../prepare/preparation.ts'
 import type { KindNeed, ViewerAccess } from '../../prepare/viewer-access.ts'
-import { plannedWork, type PlanRunOptions } from '../../plan/plan-run.ts'
+import type { PlanRunOptions } from '../../plan/plan-run.ts'
 import type { Positions } from '../../reads/resume-token.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
@@ -225,7 +225,7 @@ export class GroupReading {
     const { variables, explains } = wanted
     const { at } = this.#list
     const route = this.#route
-    const work = plannedWork(limits.work)
+    const { work } = limits
     const parts = new GroupReads(this.#options, this, snapshot, { ...means, decisions })
     return {
       served,
