@@ -144,8 +144,8 @@ describe('clusters that come and go while the gateway runs', () => {
     const shown = async (): Promise<Readonly<Record<string, string>>> => {
       const { data } = await gateway.query(asked)
       return Object.fromEntries(
-        Object.entries<Fields | null>(data ?? {}).map(([cluster, list]) => {
-          const names = list?.nodes.map(({ metadata }: Fields) => metadata.name)
+        Object.entries<Fields>(data ?? {}).map(([cluster, list]) => {
+          const names = list?.['nodes'].map(({ metadata }: Fields) => metadata.name)
           return [cluster, names?.filter((name: string) => name.startsWith('of-')).join() ?? '']
         }),
       )

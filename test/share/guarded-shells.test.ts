@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openShell, refusedExec, type ShellClient, type ShellStart } from '../exec/shell-client.ts'
 import { needsPostgres } from '../support/postgres.ts'
 import { type ShellGateway, type ShellGateways, startShellGateways } from './shell-gateways.ts'
@@ -27,8 +27,10 @@ describe('shells that one gateway passes on to another one', needsPostgres, () =
 
   afterEach(async () => {
     for (const client of clients.splice(0)) client[Symbol.dispose]()
-    const running = (): number => there.began.length - there.ended.length
-    await expect.poll(running).toBe(0)
+    await vi.waitFor(() => {
+      const running = there.began.length - there.ended.length
+      if (running > 0) throw new Error(`${running} shells run on`)
+    })
     for (const { began, ended, refused } of [here, there]) {
       for (const list of [began, ended, refused]) list.length = 0
     }
@@ -134,22 +136,16 @@ describe('shells that one gateway passes on to another one', needsPostgres, () =
   })
 
   describe('are opened', () => {
-    const pages = [
-      ['a page of another origin', { origin: 'https://evil.example' }],
-      ['a page that may send operations', { origin: friend }],
+    it.each([
+      ['a page of another origin', () => ({ origin: 'https://evil.example' })],
+      ['a page that may send operations', () => ({ origin: friend })],
       ['a page of the holder', () => ({ origin: there.address })],
-      [
-        'a page that says to be a gateway',
-        () => ({ origin: friend, 'informerql-forwarded': there.address }),
-      ],
-    ] as const
-
-    it.each(pages)('to %s by neither of them', async (_, given) => {
-      const headers = typeof given === 'function' ? given() : given
-      const refused = await refusedExec(here.url, headers)
-      expect(refused.status).toBe(403)
-      if ('informerql-forwarded' in headers) {
-        expect((await refusedExec(there.url, headers)).status).toBe(403)
+    ])('to %s by neither of them, also if it says to be a gateway', async (_, headersOf) => {
+      const headers = headersOf()
+      const forged = { ...headers, 'informerql-forwarded': there.address }
+      for (const given of [headers, forged]) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        expect(await refusedExec(here.url, given)).toMatchObject({ status: 403 })
       }
       expect([here, there].flatMap((one) => [...one.began, ...one.refused])).toEqual([])
     })
@@ -158,6 +154,7 @@ describe('shells that one gateway passes on to another one', needsPostgres, () =
       const shell = await open('of-ann', {}, { origin: tools })
       await shell.printed('# ')
       await echo(shell, 'by its token')
+      expect(shell.end).toBeUndefined()
     })
 
     it('to nobody more who says to be a gateway, or to be somebody', async () => {
@@ -179,6 +176,27 @@ describe('shells that one gateway passes on to another one', needsPostgres, () =
       expect(await elsewhere.ended()).toMatchObject({ code: 'CLUSTER_UNREACHABLE' })
       expect(there.began.map(({ viewer }) => viewer?.username)).toEqual(['ann'])
     })
+  })
+
+  it('end as soon as it is known that the holder stands still, also while it is connected', async () => {
+    const { proxy } = gateways
+    const running = await open('of-ann')
+    await running.printed('# ')
+    proxy.hang()
+    const asked = await open('of-ann')
+    expect(await asked.ended()).toMatchObject({
+      code: 'CLUSTER_UNREACHABLE',
+      message: expect.stringContaining('stands still'),
+    })
+    expect(await running.ended()).toMatchObject({ code: 'CLUSTER_UNREACHABLE' })
+    proxy.cut()
+    proxy.flow()
+    const isOpen = async (): Promise<boolean> => {
+      using again = await open('of-ann')
+      await again.opened()
+      return again.end === undefined
+    }
+    await expect.poll(isOpen, { timeout: 60_000 }).toBe(true)
   })
 
   describe('of a caller whose token is renewed', () => {

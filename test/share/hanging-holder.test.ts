@@ -57,7 +57,9 @@ describe('a holder whose process hangs, and refuses no connection', needsPostgre
       .split('\n')
       .filter((line) => line !== '')
       .toSorted()
-  const untilWritten = (): Promise<void> => expect.poll(written, patience).toEqual(made.toSorted())
+  const untilWritten = async (): Promise<void> => {
+    await expect.poll(written, patience).toEqual(made.toSorted())
+  }
   /** By cluster, how often it has gone from one writer to another. */
   const epochs = (): Readonly<Record<string, number>> =>
     Object.fromEntries(
