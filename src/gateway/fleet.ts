@@ -1,8 +1,8 @@
 /*
  * The clusters of the gateway: the configured clusters in their order, then the clusters of sources. Both may change while
  * the gateway runs. `connect` begins with all of them, and `follow` keeps them up to date. After each change, `#reconcile`
- * aligns the members with the wanted clusters: an unchanged cluster continues, and a replaced one answers until the new
- * connection is ready. Where gateways share the clusters (`sharing.ts`), those that another one holds are remote members.
+ * aligns the members with the wanted clusters: an unchanged cluster continues, and a replaced one answers until its own
+ * successor is connected, whatever becomes of the others. Where gateways share the clusters (`sharing.ts`), those that another one holds are remote members.
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -104,10 +104,18 @@ function isFactory(informers: NonNullable<FleetOptions['informers']>): informers
 const defaultRetryMs = 15_000
 /** How long the start waits for sources, and for further clusters once one has answered. */
 const startDeadlineMs = 10_000
-/** How long the previous connection of a cluster is kept while the new one connects. */
+/** How long the previous connection of a cluster is kept at most while the new one connects. */
 const replacementDeadlineMs = 5_000
 
 export type FleetMember = ClusterMember | RemoteMember
+
+/** A member that takes the place of another one once it is connected, or after a while. */
+interface Successor {
+  readonly member: ClusterMember
+  isDue: boolean
+  /** Resolves after the first attempt to connect, once it has its place or is wanted no more. */
+  readonly settled: Promise<void>
+}
 
 interface FleetParts {
   readonly log: GatewayLog
@@ -143,6 +151,10 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   /** The clusters that gateways share. */
   #shared: ReadonlySet<string> = new Set()
   #members: readonly FleetMember[] = []
+  /** By cluster. */
+  #successors: ReadonlyMap<string, Successor> = new Map()
+  /** The reconciliation that takes those that are due. */
+  #succession: Promise<void> | undefined
   #configuring: Promise<unknown> = Promise.resolve()
   #following: readonly Promise<void>[] = []
   #isTelling = false
@@ -335,7 +347,10 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     await this.#configuring
     await Promise.all(this.#following)
     await this.#publishing
-    await Promise.all(this.#members.map((member) => member[Symbol.asyncDispose]()))
+    const successors = Array.from(this.#successors.values(), ({ member }) => member)
+    await Promise.all(
+      [...this.#members, ...successors].map((member) => member[Symbol.asyncDispose]()),
+    )
   }
 
   /**
@@ -374,15 +389,17 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     const added = (await membership.catch(() => undefined)) ?? []
     // An unreachable cluster delays neither its removal nor the others.
     const changed = this.#changed
-    await Promise.all(
-      added.map((member) =>
+    await Promise.all([
+      ...added.map((member) =>
         changed === undefined ? member.connect(ending) : member.follow(changed),
       ),
-    )
+      ...Array.from(this.#successors.values(), ({ isDue, settled }) => (isDue ? [] : settled)),
+    ])
   }
 
   /** Makes the wanted clusters members. Unchanged clusters continue. */
   async #takeMembers(): Promise<readonly ClusterMember[]> {
+    this.#succession = undefined
     if (this.#stop.signal.aborted) return []
     const before = this.#members
     const labels = before.map((member) => member.labels)
@@ -391,24 +408,30 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     this.#shared = new Set(
       all.flatMap(({ cluster }) => (cluster.everywhere === true ? [] : [cluster.name])),
     )
-    const wanted = all.map(({ cluster, problem }): FleetMember => {
-      const member = known.get(cluster.name)
+    const successors = new Map<string, Successor>()
+    const former = this.#successors
+    this.#members = all.map(({ cluster, problem }): FleetMember => {
+      const { name } = cluster
+      const member = known.get(name)
       if (!this.#isHeldHere(cluster)) {
         return member instanceof RemoteMember && member.adopt(cluster)
           ? member
           : this.#remoteMember(cluster)
       }
-      return member instanceof ClusterMember && member.adopt(cluster, problem)
-        ? member
-        : this.#member(cluster)
+      if (member instanceof ClusterMember && member.adopt(cluster, problem)) return member
+      if (member === undefined) return this.#member(cluster)
+      const begun = former.get(name)
+      const isAdopting = begun?.member.adopt(cluster, problem) === true
+      const successor = isAdopting ? begun : this.#successor(this.#member(cluster))
+      if (successor.isDue) return successor.member
+      successors.set(name, successor)
+      return member
     })
-    // The previous connections of these clusters answer until the new ones are ready, for a bounded time.
-    const replaced = wanted
-      .filter(isHere)
-      .filter((one) => known.has(one.name) && known.get(one.name) !== one)
-    const connecting = Promise.all(replaced.map((member) => member.connect(this.#stop.signal)))
-    await withDeadline('connecting', connecting, replacementDeadlineMs).catch(() => {})
-    this.#members = wanted
+    this.#successors = successors
+    const isDropped = ({ member }: Successor): boolean =>
+      successors.get(member.name)?.member !== member && !this.#members.includes(member)
+    const dropped = [...former.values()].filter(isDropped)
+    await Promise.all(dropped.map(({ member }) => member[Symbol.asyncDispose]()))
     const added = this.here.filter((member) => !before.includes(member))
     this.sharing?.wake()
     const removed = before.filter((member) => !this.#members.includes(member))
@@ -430,6 +453,18 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
       }),
     )
     return added
+  }
+
+  /** Connects a member that is to take the place of another one. */
+  #successor(member: ClusterMember): Successor {
+    const connecting = member.connect(this.#stop.signal)
+    const due = withDeadline('connecting', connecting, replacementDeadlineMs).catch(() => {})
+    const settled = due.then(() => {
+      successor.isDue = true
+      return (this.#succession ??= this.#reconcile(this.#stop.signal))
+    })
+    const successor: Successor = { member, isDue: false, settled }
+    return successor
   }
 
   #isHeldHere({ name, everywhere }: SourcedCluster): boolean {

@@ -150,6 +150,8 @@ export interface PeerDialing {
   /** The error of a response that is no upgrade. */
   readonly refusal: (httpStatus: number) => PeerError
   readonly failure: (error: unknown) => PeerError
+  /** Aborts with a `PeerError` when the peer is given up. */
+  readonly signal: AbortSignal
 }
 
 /** A request that has been sent. */
@@ -266,8 +268,8 @@ export class HttpPeers implements Peers, Disposable {
   }
 
   /**
-   * Opens a WebSocket at a peer as the caller. `connect` makes it of what it is given, and rejects with its `failure`. Rejects
-   * with `ClientError`.
+   * Opens a WebSocket at a peer as the caller. `connect` makes it of what it is given, and rejects with its `failure`, or with
+   * the reason of its `signal`. Rejects with `ClientError`.
    */
   async dial(
     address: string,
@@ -277,25 +279,21 @@ export class HttpPeers implements Peers, Disposable {
   ): Promise<WebSocket> {
     const { peer, request } = this.#requestTo(address, caller, true)
     let socket: WebSocket | undefined
-    let why: Error | undefined
-    const giveUp = (given: Error): void => {
-      why = given
+    const givingUp = new AbortController()
+    const giveUp = (why: Error): void => {
+      givingUp.abort(lost(peer, why))
       socket?.terminate()
     }
     peer.running.add(giveUp)
     this.#watchAll()
     try {
-      const dialing: PeerDialing = {
+      socket = await connect({
         url: new URL(path, peer.address),
         request: { ...request, agent: false },
         refusal: (status) => lost(peer, new Error(`it refuses the WebSocket with HTTP ${status}`)),
         failure: (error) => lost(peer, error),
-      }
-      socket = await connect(dialing)
-      if (why !== undefined) {
-        socket.terminate()
-        throw lost(peer, why)
-      }
+        signal: givingUp.signal,
+      })
     } catch (error) {
       peer.running.delete(giveUp)
       if (error instanceof PeerError) this.#options.unreachable(error, address)

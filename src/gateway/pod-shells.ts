@@ -120,13 +120,14 @@ async function shellElsewhere(
   if (viewer !== undefined && sent === undefined) throw unnamed()
   const asked = { viewer, sent, trace: { requestId } }
   const socket = await peers.dial(holder, execPath, asked, ({ refusal, ...dialing }) => {
+    const either = AbortSignal.any([signal, dialing.signal])
     const refused = async ({ statusCode = 0 }: IncomingMessage): Promise<Error> => {
       if (statusCode !== 404) return refusal(statusCode)
       const message = `the gateway at ${holder}, which holds cluster ${cluster}, opens no shells`
       const hint = 'the operator allows them at all gateways: --allow-exec'
       return new ClientError('UNSUPPORTED', message, { cluster, hint })
     }
-    return connected({ ...dialing, refusal: refused }, [execProtocol], deadlineMs, signal)
+    return connected({ ...dialing, refusal: refused }, [execProtocol], deadlineMs, either)
   })
   socket.send(JSON.stringify({ type: 'start', ...target }))
   return {

@@ -96,15 +96,26 @@ export class ShellClient implements Disposable {
   }
 }
 
+/** By what a client of a gateway with TLS connects. */
+export interface ShellTls {
+  readonly ca?: string | readonly string[]
+  readonly cert?: string
+  readonly key?: string
+}
+
 /** Opens a WebSocket of `/exec`, without a first message. `url` is that of `/graphql`. */
 export async function connectExec(
   url: string,
-  headers: Readonly<Record<string, string>> = {},
+  headers: Readonly<Record<string, string | string[]>> = {},
   protocol = 'informerql.exec.v1',
+  { ca, ...tls }: ShellTls = {},
 ): Promise<ShellClient> {
-  const socket = new WebSocket(new URL('/exec', url).href.replace('http', 'ws'), [protocol], {
-    headers,
-  })
+  const options = { headers, ...tls, ...(ca !== undefined && { ca: [ca].flat() }) }
+  const socket = new WebSocket(
+    new URL('/exec', url).href.replace('http', 'ws'),
+    [protocol],
+    options,
+  )
   const client = new ShellClient(socket)
   await once(socket, 'open')
   return client
@@ -114,9 +125,10 @@ export async function connectExec(
 export async function openShell(
   url: string,
   start: ShellStart = {},
-  headers?: Readonly<Record<string, string>>,
+  headers?: Readonly<Record<string, string | string[]>>,
+  tls?: ShellTls,
 ): Promise<ShellClient> {
-  const client = await connectExec(url, headers)
+  const client = await connectExec(url, headers, undefined, tls)
   const target = { namespace: 'shop', pod: 'web', command: ['sh'], tty: true }
   client.socket.send(JSON.stringify({ type: 'start', ...target, ...start }))
   return client

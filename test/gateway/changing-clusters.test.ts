@@ -1,10 +1,12 @@
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import type { GatewayOptions } from 'informerql'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { startRequestProxy } from '../support/request-proxy.ts'
 import { created } from './created.ts'
 import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
 import { follow } from './followed-subscription.ts'
+import type { Fields } from './test-cluster.ts'
 
 const wait = { timeout: 60_000, interval: 50 }
 const integer = { type: 'integer' }
@@ -17,7 +19,7 @@ describe('clusters that come and go while the gateway runs', () => {
   let one: Simulator
   let two: Simulator
   let gateway: ServedGateway
-  const at = (name: string, { url }: Simulator): { name: string; server: string } => ({
+  const at = (name: string, { url }: Pick<Simulator, 'url'>): { name: string; server: string } => ({
     name,
     server: url,
   })
@@ -126,6 +128,85 @@ describe('clusters that come and go while the gateway runs', () => {
       [['two'], 'CLUSTER_UNREACHABLE'],
     ])
     await expect.poll(async () => (await gateway.query(both)).errors, wait).toBeUndefined()
+  })
+
+  describe('and are replaced', () => {
+    const stack = new AsyncDisposableStack()
+    const started = async (name: string): Promise<Simulator> => {
+      const simulator = stack.use(await startSimulator())
+      await configMap(simulator, name)
+      return simulator
+    }
+    const asked = `{
+      one: configMaps(cluster: "one", namespace: "default") { nodes { metadata { name } } }
+      two: configMaps(cluster: "two", namespace: "default") { nodes { metadata { name } } }
+    }`
+    const shown = async (): Promise<Readonly<Record<string, string>>> => {
+      const { data } = await gateway.query(asked)
+      return Object.fromEntries(
+        Object.entries<Fields>(data ?? {}).map(([cluster, list]) => {
+          const names = list?.['nodes'].map(({ metadata }: Fields) => metadata.name)
+          return [cluster, names?.filter((name: string) => name.startsWith('of-')).join() ?? '']
+        }),
+      )
+    }
+    afterAll(() => stack.disposeAsync())
+
+    it('each answers by its new server at once, and by its former one while the new one hangs', async () => {
+      await configMap(one, 'of-one')
+      await configMap(two, 'of-two')
+      gateway = await serveGateway({ clusters: [at('one', one), at('two', two)] })
+      expect(await shown()).toEqual({ one: 'of-one', two: 'of-two' })
+      const [other, further] = [await started('of-other'), await started('of-further')]
+      other.faults.inject({ fault: { type: 'hang' } })
+      const configured = gateway.gateway.configureClusters([at('one', other), at('two', further)])
+      // The first answer of the new server.
+      let first = {}
+      const newOfTwo = async (): Promise<unknown> => ((first = await shown()) as Fields)['two']
+      await expect.poll(newOfTwo, wait).toBe('of-further')
+      expect(first).toEqual({ one: 'of-one', two: 'of-further' })
+      other.faults.inject({ fault: { type: 'mend' } })
+      await configured
+      expect(await shown()).toEqual({ one: 'of-other', two: 'of-further' })
+    })
+
+    it('one that is wanted no more before it has answered changes nothing', async () => {
+      await configMap(one, 'of-one')
+      await configMap(two, 'of-two')
+      gateway = await serveGateway({ clusters: [at('one', one), at('two', two)] })
+      const live = follow(gateway.connect(), 'configMaps', 'metadata { name }')
+      await live.until('snapshot', () => live.fold.synced)
+      const other = stack.use(await startRequestProxy((await started('of-other')).url))
+      const { promise, resolve } = Promise.withResolvers<void>()
+      other.held = () => promise
+      const configured = gateway.gateway.configureClusters([at('one', other), at('two', two)])
+      await expect.poll(() => other.requests.length, wait).toBeGreaterThan(0)
+      await gateway.gateway.configureClusters([at('one', one), at('two', two)])
+      await configured
+      resolve()
+      await configMap(one, 'of-later')
+      await live.until('of-later', (objects) =>
+        [...objects.values()].some(({ metadata }) => metadata.name === 'of-later'),
+      )
+      expect(live.problems).toEqual([])
+      expect(await shown()).toEqual({ one: 'of-later,of-one', two: 'of-two' })
+      expect(gateway.log.filter((line) => line.startsWith('one: v1.'))).toHaveLength(1)
+    })
+
+    it('one that hangs for long is replaced all the same, and served when it answers', async () => {
+      await configMap(one, 'of-one')
+      gateway = await serveGateway({
+        clusters: [at('one', one), at('two', two)],
+        retryMs: 100,
+      })
+      const other = await started('of-other')
+      other.faults.inject({ fault: { type: 'hang' } })
+      const configured = gateway.gateway.configureClusters([at('one', other), at('two', two)])
+      await expect.poll(async () => (await shown())['one'], wait).toBe('')
+      other.faults.inject({ fault: { type: 'mend' } })
+      await configured
+      await expect.poll(async () => (await shown())['one'], wait).toBe('of-other')
+    })
   })
 
   it('a kind that differs is JSON where types conflict, and null where a field is missing', async () => {

@@ -3,6 +3,7 @@ import { type Simulator, startSimulator, type Storage } from 'informerql/simulat
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { startRequestProxy } from '../support/request-proxy.ts'
 import { created, sent } from './created.ts'
 import { type Held, type HeldBehind, resume } from './resumed-subscription.ts'
 import type { Fields } from './test-cluster.ts'
@@ -20,6 +21,7 @@ const asked = {
   selection: 'metadata { name uid resourceVersion labels }',
 }
 const writesApart = 40
+const wait = { timeout: 60_000, interval: 50 }
 
 /** A cluster's own namespace, by which it is known. */
 const namedBy =
@@ -183,6 +185,38 @@ describe('a cluster that another one takes the place of', () => {
     await back.until(({ size }) => size === 3)
     expect(back.seen[0]?.frame.reset).toBe(false)
     back.leave()
+  })
+
+  it('is followed on where it is known by its versions first, and by its identity while it is listed anew', async () => {
+    const first = await start(namedBy('first'))
+    await created(first, pods, pod('old'))
+    await pass(first)
+    switchTo(first)
+    gateway = await serve()
+    const live = resume(gateway.connect(), asked)
+    await live.until(({ size }) => size === 2)
+    const second = await start(namedBy('second'))
+    await created(second, pods, pod('new'))
+    await using slow = await startRequestProxy(second.url)
+    const [identified, listed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    // A list that continues nothing: of a cache that begins.
+    const isFirst = (request: string): boolean =>
+      request.includes('/pods?limit=500&resourceVersion=0')
+    const begun = (): number => slow.requests.filter(isFirst).length
+    slow.held = (request) => {
+      if (request.includes('/namespaces/kube-system')) return identified.promise
+      return isFirst(request) ? listed.promise : undefined
+    }
+    proxy.target = Number(new URL(slow.url).port)
+    proxy.cut()
+    await expect.poll(begun, wait).toBe(1)
+    identified.resolve()
+    await expect.poll(begun, wait).toBe(2)
+    listed.resolve()
+    await live.until((held) => namesOf(held).join() === 'new')
+    await created(second, pods, pod('later'))
+    await live.until((held) => namesOf(held).join() === 'later,new')
+    expect(await known()).toBe('second')
   })
 
   it('is asked anew what it serves', async () => {

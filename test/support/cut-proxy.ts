@@ -29,12 +29,16 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
   }
   let isHanging = false
   let isMute = false
+  let isStalled = false
   let kept: (() => void)[] = []
   const pass = (from: Socket, to: Socket, isAnswer: boolean): void => {
     from.on('data', (chunk) => {
       if (isAnswer && isMute) return
       if (isHanging) kept.push(() => to.write(chunk))
-      else to.write(chunk)
+      else if (!to.write(chunk)) from.pause()
+    })
+    to.on('drain', () => {
+      if (!isStalled) from.resume()
     })
     from.once('close', () => to.destroy())
   }
@@ -62,7 +66,7 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
   }
   await listen()
   const cut = (): void => {
-    isMute = false
+    isMute = isStalled = false
     for (const socket of sockets) socket.destroy()
   }
   const refuse = async (): Promise<void> => {
@@ -81,6 +85,7 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
       isMute = true
     },
     stall: () => {
+      isStalled = true
       for (const socket of sockets) socket.pause()
     },
     hang: () => {

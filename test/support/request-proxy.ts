@@ -10,8 +10,8 @@ export interface RequestProxy extends AsyncDisposable {
   target: string
   /** `GET /api/v1/pods?watch=true`, in the order of their arrival. */
   readonly requests: string[]
-  /** Writes are noted, and wait for it. */
-  held: Promise<void> | undefined
+  /** Writes are noted, and wait for it; a function says for what each request waits. */
+  held: Promise<void> | ((request: string) => Promise<void> | undefined) | undefined
 }
 
 export async function startRequestProxy(target: string): Promise<RequestProxy> {
@@ -19,8 +19,10 @@ export async function startRequestProxy(target: string): Promise<RequestProxy> {
   const server = createServer((incoming, answer) => void pass(incoming, answer))
   const pass = async (incoming: IncomingMessage, answer: ServerResponse): Promise<void> => {
     const { method, url = '/', headers } = incoming
-    requests.push(`${method} ${url}`)
-    if (method !== 'GET') await proxy.held
+    const noted = `${method} ${url}`
+    requests.push(noted)
+    if (typeof proxy.held === 'function') await proxy.held(noted)
+    else if (method !== 'GET') await proxy.held
     const outgoing = send(new URL(url, proxy.target), { method, headers }, (response) => {
       answer.writeHead(response.statusCode ?? 502, response.headers)
       answer.flushHeaders()
@@ -33,11 +35,11 @@ export async function startRequestProxy(target: string): Promise<RequestProxy> {
   }
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  const proxy = {
+  const proxy: RequestProxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     target,
     requests,
-    held: undefined as Promise<void> | undefined,
+    held: undefined,
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
       server.close()

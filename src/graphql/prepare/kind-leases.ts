@@ -144,7 +144,13 @@ export class KindLeases implements Disposable {
     }
     if (!(known instanceof UnreadableResourceError)) {
       if (!known.isStopped) return known
+      const isListedAgain = known.unreadable()?.code === 'NOT_SYNCED'
       known[Symbol.dispose]()
+      if (isListedAgain) {
+        // Its cluster was replaced or restored: the operation has not waited for the cache that takes its place.
+        this.#acquired.delete(at)
+        return this.#isReadAsItIs(at) ? this.#acquire(at) : undefined
+      }
     }
     return this.#acquire(at)
   }
@@ -308,6 +314,10 @@ export class ByKind<V> {
     let kinds = this.#values.get(cluster)
     if (kinds === undefined) this.#values.set(cluster, (kinds = new Map<Kind, V>()))
     kinds.set(kind, value)
+  }
+
+  delete({ cluster, kind }: ClusterKind): void {
+    this.#values.get(cluster)?.delete(kind)
   }
 
   *values(): Generator<V, void, void> {

@@ -179,6 +179,10 @@ export class ExecSession {
   #early: Buffer[] = []
   #earlyBytes = 0
   #isRenewing = false
+  /** Resolves once the caller is known, or refused. */
+  #begun: Promise<unknown> = Promise.resolve()
+  /** The credentials that another gateway is to get, once it is connected. */
+  #renewed: string | undefined
   #idle: NodeJS.Timeout | undefined
   #bytesIn = 0
   #bytesOut = 0
@@ -276,15 +280,23 @@ export class ExecSession {
     if (this.#isRenewing) return
     this.#isRenewing = true
     try {
+      await this.#begun
       await this.#identity.renew({ authorization })
-      if (this.#shell?.isElsewhere === true && !this.#isOver()) {
-        this.#send(this.#shell, JSON.stringify({ type: 'credentials', authorization }))
-      }
+      this.#renewed = authorization
+      this.#passRenewed()
     } catch (error) {
       this.#fail(error)
     } finally {
       this.#isRenewing = false
     }
+  }
+
+  /** Passes newer credentials on to the gateway that holds the cluster. */
+  #passRenewed(): void {
+    if (this.#renewed === undefined || this.#isOver() || this.#shell?.isElsewhere !== true) return
+    const message = { type: 'credentials', authorization: this.#renewed }
+    this.#renewed = undefined
+    this.#send(this.#shell, JSON.stringify(message))
   }
 
   async #start(message: z.infer<typeof startMessage>): Promise<void> {
@@ -294,7 +306,9 @@ export class ExecSession {
     try {
       const { headers } = request
       const connectionParams = authorization === undefined ? undefined : { authorization }
-      if (!(await this.#identity.begin(connectionParams))) return
+      const begun = this.#identity.begin(connectionParams)
+      this.#begun = begun
+      if (!(await begun)) return
       const { viewer: known } = this.#identity
       const origin = { transport: 'websocket', headers, connectionParams, viewer: known } as const
       const { viewer } = await parts.contextOf(origin)
@@ -346,6 +360,7 @@ export class ExecSession {
     this.#state = 'running'
     if (shell.isElsewhere) {
       this.#passBack(shell)
+      this.#passRenewed()
       return
     }
     if (this.#report !== undefined) {
