@@ -10,17 +10,19 @@ import { type Archive, openArchive } from '../archive/archive.ts'
 import type {
   ArchiveCounts,
   ArchivedKind,
-  ArchiveGap,
   ArchivePart,
   ArchiveReads,
   ChangesPage,
   ChangesQuestion,
+  ClusterMark,
   DifferencesQuestion,
+  FollowedKind,
   KeptKind,
   PastObject,
   PastQuestion,
 } from '../archive/archive-calls.ts'
-import { type ArchiveOptions, maskedPaths } from '../archive/archive-options.ts'
+import { archivePlace, type ArchiveOptions, maskedPaths } from '../archive/archive-options.ts'
+import { unknownMs } from '../archive/followed-watches.ts'
 import { KindRecording, type WaitingChanges } from '../archive/kind-recording.ts'
 import type { ArchivedPlace, ArchiveOf } from '../cache/archived-resource.ts'
 import type { Kind } from '../graphql/model/kind.ts'
@@ -36,6 +38,9 @@ export type FormOf = (cluster: string, resource: ApiResource) => string | undefi
 /** Another version of how rows are made: rows of the one before are no base for a restart. */
 const codecForm = 1
 const endDeadlineMs = 5_000
+/** How often the archive is told until when what was seen is written. */
+const markMs = 2_000
+const notFollowed: FollowedKind = { form: 'read', sinceMs: Infinity, incarnation: '', reached: {} }
 
 export class Archiving implements ArchiveReads, AsyncDisposable {
   readonly archive: Archive
@@ -44,10 +49,13 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
   readonly #waiting: WaitingChanges = { bytes: 0, dropped: 0 }
   readonly #asked = new Map<string, Promise<boolean>>()
   #kinds: ReadonlyMap<string, ArchivedKind> = new Map()
+  readonly #timer: NodeJS.Timeout | undefined
 
   private constructor(archive: Archive, options: ArchiveOptions) {
     this.archive = archive
     this.#options = options
+    if (archivePlace(options.url).form !== 'postgres') return
+    this.#timer = setInterval(() => this.#mark(), markMs).unref()
   }
 
   /** Rejects with `ArchiveError`: see `openArchive`. */
@@ -69,48 +77,43 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
     return this.archive.onWritten(listener)
   }
 
-  async changes(question: ChangesQuestion): Promise<ChangesPage> {
-    const { parts, untilMs } = question
-    const page = await this.archive.changes(question)
-    return { ...page, gaps: [...page.gaps, ...this.#openGaps(parts, untilMs, page.gaps)] }
+  changes(question: ChangesQuestion): Promise<ChangesPage> {
+    return this.archive.changes({ ...question, parts: question.parts.map(this.#followed) })
   }
 
-  async differences(question: DifferencesQuestion): Promise<ChangesPage> {
-    const { parts, toMs } = question
-    const page = await this.archive.differences(question)
-    return { ...page, gaps: [...page.gaps, ...this.#openGaps(parts, toMs, page.gaps)] }
+  differences(question: DifferencesQuestion): Promise<ChangesPage> {
+    return this.archive.differences({ ...question, parts: question.parts.map(this.#followed) })
   }
 
-  async objectAt(question: PastQuestion): Promise<PastObject> {
-    const { at } = question
-    const [gap] = 'timeMs' in at ? this.#openGaps([question], at.timeMs) : []
-    return gap === undefined ? await this.archive.objectAt(question) : { state: 'unknown', gap }
+  objectAt(question: PastQuestion): Promise<PastObject> {
+    return this.archive.objectAt(this.#followed(question))
   }
 
-  /** The times, until now, of which the archive does not know what has changed: see `KindRecording.unknownSinceMs`. */
-  #openGaps(
-    parts: readonly ArchivePart[],
-    untilMs: number = Infinity,
-    told: readonly ArchiveGap[] = [],
-  ): readonly ArchiveGap[] {
-    const open = told.filter(({ code, toMs }) => code === 'ARCHIVE_GAP' && toMs === undefined)
-    const toldOf = new Set(open.map((gap) => placeOf(gap)))
-    const gaps = new Map<string, ArchiveGap>()
-    for (const part of parts) {
-      const { cluster, group, resource } = part
-      const fromMs = this.#recordings.get(placeOf(part))?.unknownSinceMs
-      if (fromMs === undefined || fromMs >= untilMs || toldOf.has(placeOf(part))) continue
-      const gap = {
-        cluster,
-        group,
-        resource,
-        code: 'ARCHIVE_GAP',
-        fromMs,
-        toMs: undefined,
-      } as const
-      gaps.set(placeOf(part), gap)
+  /** A part of a question, with what its recording knows of the changes that the archive does not have yet. */
+  readonly #followed = <Part extends ArchivePart>(part: Part): Part => {
+    const key = placeOf(part)
+    const followed =
+      this.#recordings.get(key)?.followed ?? (this.#kinds.has(key) ? notFollowed : undefined)
+    return followed === undefined ? part : { ...part, followed }
+  }
+
+  /** Says until when all that was seen of clusters is written: of those of which all kinds are recorded. */
+  #mark(): void {
+    const marks = new Map<string, ClusterMark & { atMs: number; but: Record<string, number> }>()
+    const partial = new Set<string>()
+    const nowMs = Date.now()
+    for (const [key, { cluster }] of this.#kinds) {
+      const written = this.#recordings.get(key)?.written
+      if (written === undefined) partial.add(cluster)
+      if (written === undefined || partial.has(cluster)) continue
+      const { id, knownMs } = written
+      const mark = marks.get(cluster) ?? { cluster, atMs: nowMs, but: {} }
+      marks.set(cluster, mark)
+      if (knownMs < nowMs - unknownMs) mark.but[id] = knownMs
+      else mark.atMs = Math.min(mark.atMs, knownMs)
     }
-    return [...gaps.values()]
+    const whole = [...marks.values()].filter(({ cluster }) => !partial.has(cluster))
+    if (whole.length > 0) this.archive.mark(whole).catch(() => {})
   }
 
   /** Why the gateway is not ready: what has to be written cannot be. */
@@ -183,6 +186,7 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
 
   /** Call it when the informers have stopped. */
   async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer)
     const ending = Promise.all([...this.#recordings.values()].map((one) => one.end()))
     // What cannot be written in time is seen again after a restart.
     await withDeadline('writing the archive', ending, endDeadlineMs).catch(() => {})

@@ -20,6 +20,7 @@ import type {
   BaseMark,
   ChangesPage,
   ChangesQuestion,
+  ClusterMark,
   ClusterTaking,
   DifferencesQuestion,
   KeptKind,
@@ -57,9 +58,11 @@ import {
   remember,
   textOf,
   unwritten,
+  writtenIn,
   type WrittenKind,
 } from './kind-rows.ts'
 import { past } from './past.ts'
+import type { PastOptions } from './past-reader.ts'
 import { openPostgres } from './postgres-engine.ts'
 import {
   documentsOf,
@@ -127,7 +130,7 @@ type StoreOptions = Required<Pick<ArchiveOptions, 'keepMs' | 'maxBytes'>> &
 
 class ArchiveStore implements ArchiveCalls {
   readonly #place: ArchivePlace
-  readonly #options: StoreOptions
+  readonly #options: StoreOptions & PastOptions
   readonly #events: StoreEvents
   readonly #writer = new BatchWriter(16 * 2 ** 20)
   readonly #kinds = new Map<number, WrittenKind>()
@@ -151,9 +154,10 @@ class ArchiveStore implements ArchiveCalls {
   constructor(place: ArchivePlace, engine: Engine, options: StoreOptions, events: StoreEvents) {
     this.#place = place
     this.#engine = engine
-    this.#options = options
+    const holders = place.form === 'postgres' ? new Holders() : undefined
+    this.#holders = holders
+    this.#options = { ...options, holds: (cluster) => holders?.holds(cluster) === true }
     this.#events = events
-    this.#holders = place.form === 'postgres' ? new Holders() : undefined
   }
 
   /** Begins what is done at times. */
@@ -191,9 +195,9 @@ class ArchiveStore implements ArchiveCalls {
       written.archived = archived
       adopt(written, row)
       this.#kinds.set(id, written)
-      const { position, namespaces, incarnation, writtenMs } = written
+      const { position, namespaces, incarnation } = written
       const objects = Number(row['objects'])
-      return { id, position, namespaces, incarnation, writtenMs, objects, isHeld }
+      return { id, position, namespaces, incarnation, writtenMs: writtenIn(row), objects, isHeld }
     })
   }
 
@@ -204,6 +208,11 @@ class ArchiveStore implements ArchiveCalls {
     this.#queue.push({ kind, batch, resolve, reject, sinceMs: performance.now() })
     this.#writing ??= this.#drain()
     return promise
+  }
+
+  async mark(marks: readonly ClusterMark[]): Promise<void> {
+    await this.prepare()
+    this.#holders?.mark(marks)
   }
 
   gap(kind: number, fromMs: number, toMs: number): Promise<void> {
@@ -447,7 +456,7 @@ class ArchiveStore implements ArchiveCalls {
   }
 
   async #prolong(): Promise<void> {
-    const prolonged = this.#engine.transaction(async (one) => this.#holders?.prolong(one))
+    const prolonged = this.#holding((holders) => holders.prolong(this.#engine))
     // What writes next notices what is lost.
     await prolonged.catch(() => undefined)
   }

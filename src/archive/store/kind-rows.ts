@@ -1,6 +1,6 @@
 /* The rows of kinds: how one is made, and what the writer takes from it. */
 
-import type { ArchiveBatch, ArchivedKind, KindState } from '../archive-calls.ts'
+import type { ArchiveBatch, ArchivedKind, ClusterMark, KindState } from '../archive-calls.ts'
 import type { SqlRow, Statements } from './engine.ts'
 
 /** A kind that is written. */
@@ -84,10 +84,22 @@ async function kindRow(
   { cluster, group, resource }: ArchivedKind,
 ): Promise<SqlRow | undefined> {
   const [row] = await statements.rows(
-    'SELECT * FROM kinds WHERE cluster = $1 AND api_group = $2 AND resource = $3',
+    `SELECT *, ${markOfKind} FROM kinds WHERE cluster = $1 AND api_group = $2 AND resource = $3`,
     [cluster, group, resource],
   )
   return row
+}
+
+/** A column for rows of kinds: what the process that writes the cluster says of it. */
+export const markOfKind = '(SELECT mark FROM holders WHERE holders.cluster = kinds.cluster) AS mark'
+
+/** Until when all that was seen of a kind is written, by its row with {@link markOfKind}; 0: nothing is. */
+export function writtenIn(row: SqlRow): number {
+  const writtenMs = Number(row['written'])
+  const mark = textOf(row['mark'])
+  if (mark === undefined || writtenMs === 0) return writtenMs
+  const { atMs, but } = JSON.parse(mark) as Pick<ClusterMark, 'atMs' | 'but'>
+  return but[String(row['id'])] ?? Math.max(writtenMs, atMs)
 }
 
 export function adopt(kind: WrittenKind, row: SqlRow): void {

@@ -29,6 +29,7 @@ import {
   gapsOf,
   isAsked,
   type PastKind,
+  unwrittenGaps,
 } from './past-kinds.ts'
 import { pathsIn } from './paths.ts'
 
@@ -58,7 +59,7 @@ export async function netDifferences(
   { parts, fromMs, toMs = Number.MAX_SAFE_INTEGER, after, limit }: DifferencesQuestion,
 ): Promise<ChangesPage> {
   const asked = await askedKinds(reader, parts)
-  const gaps: ArchiveGap[] = [...asked.gaps]
+  const gaps: ArchiveGap[] = [...asked.gaps, ...unwrittenGaps(asked.kinds.values(), toMs)]
   const changes: ArchivedChange[] = []
   const cursor = after === undefined ? undefined : (JSON.parse(after) as Cursor)
   const budget = { rows: maxLookedAt, objects: maxCompared }

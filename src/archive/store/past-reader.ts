@@ -19,13 +19,20 @@ import { stateBefore } from './kept-state.ts'
 import { withheldFields } from './masks.ts'
 import { numberIn, type PastKind } from './past-kinds.ts'
 
+export interface PastOptions extends Pick<ArchiveOptions, 'masked'> {
+  /** Whether this process writes a cluster, where several processes share a database. */
+  readonly holds: (cluster: string) => boolean
+}
+
 export class PastReader {
   readonly engine: Engine
+  readonly holds: PastOptions['holds']
   readonly maskedOf: (kind: Pick<ArchivedKind, 'group' | 'kind'>) => readonly string[]
   readonly #dictionaries = new Map<number, Uint8Array>()
 
-  constructor(engine: Engine, options: Pick<ArchiveOptions, 'masked'>) {
+  constructor(engine: Engine, options: PastOptions) {
     this.engine = engine
+    this.holds = options.holds
     this.maskedOf = (kind) => maskedPaths(options, kind)
   }
 
