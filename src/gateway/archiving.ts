@@ -135,13 +135,13 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
   hold(served: ServedSchema, formOf: FormOf): void {
     const archived = [...served.kinds.values()].filter((kind) => this.isArchived(kind, served))
     const kinds = new Map<string, ArchivedKind>()
-    for (const [cluster, { connection }] of served.clusters) {
+    for (const [cluster, cache] of served.clusters) {
       // What is not connected has no form, and there may be a thousand that other gateways hold.
-      if (connection.state !== 'connected') continue
+      if (cache.connection.state !== 'connected') continue
       for (const kind of archived) {
         const { resource } = kind
         const form = formOf(cluster, resource)
-        if (form === undefined) continue
+        if (form === undefined || !cache.serves(resource)) continue
         const known = this.#kindOf(cluster, resource, form)
         kinds.set(placeOf(known), known)
         this.#recordings.get(placeOf(known))?.redefine(known)
