@@ -139,6 +139,10 @@ export class KindRecording implements ArchivedResource {
     return this.#kind.cluster
   }
 
+  get resource(): ApiResource {
+    return this.#options.resource
+  }
+
   async base(signal: AbortSignal, byNamespaces: boolean): Promise<ArchivedBase | undefined> {
     const { calls, wentBack } = this.#options
     const isOther = await wentBack()

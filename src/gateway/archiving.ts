@@ -27,7 +27,7 @@ import { KindRecording, type WaitingChanges } from '../archive/kind-recording.ts
 import type { ArchivedPlace, ArchiveOf } from '../cache/archived-resource.ts'
 import type { Kind } from '../graphql/model/kind.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
-import type { ApiResource } from '../kubernetes/api-resource.ts'
+import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { nextTurn } from '../lib/event-loop.ts'
 import type { GatewayLog } from './observers.ts'
@@ -48,7 +48,11 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
   readonly #recordings = new Map<string, KindRecording>()
   readonly #waiting: WaitingChanges = { bytes: 0, dropped: 0 }
   readonly #asked = new Map<string, Promise<boolean>>()
-  #kinds: ReadonlyMap<string, ArchivedKind> = new Map()
+  /** The resources that are archived, wherever they are served. */
+  #archived: ReadonlySet<string> = new Set()
+  #formOf: FormOf = () => undefined
+  /** The clusters of what is archived, by place: of those that were connected when the schema was made. */
+  #kinds: ReadonlyMap<string, string> = new Map()
   readonly #timer: NodeJS.Timeout | undefined
 
   private constructor(archive: Archive, options: ArchiveOptions) {
@@ -102,7 +106,7 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
     const marks = new Map<string, ClusterMark & { atMs: number; but: Record<string, number> }>()
     const partial = new Set<string>()
     const nowMs = Date.now()
-    for (const [key, { cluster }] of this.#kinds) {
+    for (const [key, cluster] of this.#kinds) {
       const written = this.#recordings.get(key)?.written
       if (written === undefined) partial.add(cluster)
       if (written === undefined || partial.has(cluster)) continue
@@ -131,29 +135,30 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
     return kinds?.includes(kind.listField) ?? (commonKinds.has(kind) || problemKinds.has(kind))
   }
 
-  /** Archives the kinds that the schema serves now. */
+  /** Archives the kinds that the schema serves now. `formOf` is asked again when a cluster has connected. */
   hold(served: ServedSchema, formOf: FormOf): void {
     const archived = [...served.kinds.values()].filter((kind) => this.isArchived(kind, served))
-    const kinds = new Map<string, ArchivedKind>()
+    this.#archived = new Set(archived.map(({ resource }) => versionedName(resource)))
+    this.#formOf = formOf
+    const kinds = new Map<string, string>()
     for (const [cluster, cache] of served.clusters) {
-      // What is not connected has no form, and there may be a thousand that other gateways hold.
+      // There may be a thousand that other gateways hold.
       if (cache.connection.state !== 'connected') continue
-      for (const kind of archived) {
-        const { resource } = kind
-        const form = formOf(cluster, resource)
-        if (form === undefined || !cache.serves(resource)) continue
-        const known = this.#kindOf(cluster, resource, form)
-        kinds.set(placeOf(known), known)
-        this.#recordings.get(placeOf(known))?.redefine(known)
+      for (const { resource } of archived) {
+        if (cache.serves(resource)) kinds.set(placeOf({ ...resource, cluster }), cluster)
       }
     }
     this.#kinds = kinds
+    for (const recording of this.#recordings.values()) {
+      const kind = this.#kindOf(recording.cluster, recording.resource)
+      if (kind !== undefined) recording.redefine(kind)
+    }
   }
 
   readonly archiveOf: ArchiveOf = (resource, place) => {
-    const key = placeOf({ ...resource, cluster: place.cluster })
-    const kind = this.#kinds.get(key)
-    if (kind?.version !== resource.version) return undefined
+    const kind = this.#kindOf(place.cluster, resource)
+    if (kind === undefined) return undefined
+    const key = placeOf(kind)
     const recording = new KindRecording({
       calls: this.archive,
       resource,
@@ -216,7 +221,10 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
     return true
   }
 
-  #kindOf(cluster: string, resource: ApiResource, serverForm: string): ArchivedKind {
+  /** The kind as it is archived now; `undefined`: it is not, or the cluster is not connected. */
+  #kindOf(cluster: string, resource: ApiResource): ArchivedKind | undefined {
+    const serverForm = this.#formOf(cluster, resource)
+    if (serverForm === undefined || !this.#archived.has(versionedName(resource))) return undefined
     const { group, version, kind, namespaced } = resource
     const masked = maskedPaths(this.#options, { group, kind })
     const text = JSON.stringify([codecForm, version, kind, namespaced, masked, serverForm])
@@ -228,6 +236,10 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
 
 function isSecret({ group, resource }: ApiResource): boolean {
   return group === '' && resource === 'secrets'
+}
+
+function versionedName(resource: ApiResource): string {
+  return `${apiVersionOf(resource)}/${resource.resource}`
 }
 
 function placeOf({
