@@ -125,19 +125,15 @@ export interface ResumedChange {
 }
 
 /** What a process knows of the changes of a kind that the archive does not have yet, as it follows the kind itself. */
-export type FollowedKind =
-  /** It writes them. `unknownSinceMs`: since when some are not written. */
-  | { readonly form: 'written'; readonly unknownSinceMs: number | undefined }
-  /**
-   * Another process writes them. It has seen all since `sinceMs` (0: since the archive's rows; Infinity: it does not yet), and a
-   * while ago it had `reached` these resource versions of the namespaces, or of `''`.
-   */
-  | {
-      readonly form: 'read'
-      readonly sinceMs: number
-      readonly incarnation: string
-      readonly reached: Readonly<Record<string, string>>
-    }
+export interface FollowedKind {
+  /** If it writes them: since when some are not written. */
+  readonly own?: { readonly unknownSinceMs: number | undefined } | undefined
+  /** It has seen all since then, in milliseconds since the epoch; 0: since the archive's rows. Infinity: it does not yet. */
+  readonly sinceMs: number
+  readonly incarnation: string
+  /** What it had reached a while ago with the last changes: the resource versions of the namespaces, or of `''`. */
+  readonly reached: Readonly<Record<string, string>>
+}
 
 /** Until when all that was seen of the kinds of a cluster is written. `but`: of these kinds, by id, until another time. */
 export interface ClusterMark {

@@ -220,14 +220,13 @@ export class KindRecording implements ArchivedResource {
   /** What this process knows of the changes that the archive does not have yet. */
   get followed(): FollowedKind {
     const settledMs = Date.now() - unknownMs
-    const { written } = this
-    if (written !== undefined) {
-      const { knownMs } = written
-      return { form: 'written', unknownSinceMs: knownMs < settledMs ? knownMs : undefined }
-    }
+    const { knownMs } = this.written ?? {}
     const isWhole = this.#informer?.hasSynced() === true && this.#watches.areWhole
     return {
-      form: 'read',
+      own:
+        knownMs === undefined
+          ? undefined
+          : { unknownSinceMs: knownMs < settledMs ? knownMs : undefined },
       sinceMs: isWhole ? this.#followsMs : Infinity,
       incarnation: this.#options.place.incarnation(),
       reached: this.#watches.reachedBefore(settledMs),

@@ -40,7 +40,7 @@ const codecForm = 1
 const endDeadlineMs = 5_000
 /** How often the archive is told until when what was seen is written. */
 const markMs = 2_000
-const notFollowed: FollowedKind = { form: 'read', sinceMs: Infinity, incarnation: '', reached: {} }
+const notFollowed: FollowedKind = { sinceMs: Infinity, incarnation: '', reached: {} }
 
 export class Archiving implements ArchiveReads, AsyncDisposable {
   readonly archive: Archive

@@ -154,9 +154,8 @@ class ArchiveStore implements ArchiveCalls {
   constructor(place: ArchivePlace, engine: Engine, options: StoreOptions, events: StoreEvents) {
     this.#place = place
     this.#engine = engine
-    const holders = place.form === 'postgres' ? new Holders() : undefined
-    this.#holders = holders
-    this.#options = { ...options, holds: (cluster) => holders?.holds(cluster) === true }
+    this.#holders = place.form === 'postgres' ? new Holders() : undefined
+    this.#options = { ...options, holds: (cluster) => this.#holders?.holds(cluster) }
     this.#events = events
   }
 

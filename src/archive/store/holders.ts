@@ -1,8 +1,8 @@
 /*
  * Who writes a cluster, where several processes share a database. A row of `holders` says who and until when, by the clock
- * of the database. The holder prolongs it with everything that it writes, and in between (`prolong`), when it also says until
- * when all that it saw is written (`mark`). When the time is over, another process may take the cluster, with the next epoch. A transaction that writes checks its epochs first, and locks the
- * rows: so what a former holder still has in hand is refused.
+ * of the database. The holder prolongs it with everything that it writes, and in between (`prolong`); then it also says until
+ * when all that it saw is written (`mark`). When the time is over, another process may take the cluster, with the next epoch.
+ * A transaction that writes checks its epochs first, and locks the rows: so what a former holder still has in hand is refused.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -18,11 +18,8 @@ export const prolongMs = 3_000
 /** Milliseconds since the epoch, by the clock of Postgres. */
 export const now = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
 
-/**
- * Of a row of `holders`, whether the process is not known to live: it has missed a prolongation, its hold was shortened, or
- * it has let go.
- */
-export const isDoubtful: string = `holders.until < ${now} + ${holdMs - 1.5 * prolongMs}`
+/** Of a row of `holders`, whether the process is known to live: it has missed no prolongation, and nobody has shortened its hold. */
+export const isLiving: string = `holders.until >= ${now} + ${holdMs - 1.5 * prolongMs}`
 
 export class Holders {
   readonly #holder = randomUUID()

@@ -84,16 +84,14 @@ async function kindRow(
   { cluster, group, resource }: ArchivedKind,
 ): Promise<SqlRow | undefined> {
   const [row] = await statements.rows(
-    `SELECT *, ${markOfKind} FROM kinds WHERE cluster = $1 AND api_group = $2 AND resource = $3`,
+    `SELECT kinds.*, holders.mark FROM kinds LEFT JOIN holders ON holders.cluster = kinds.cluster
+     WHERE kinds.cluster = $1 AND api_group = $2 AND resource = $3`,
     [cluster, group, resource],
   )
   return row
 }
 
-/** A column for rows of kinds: what the process that writes the cluster says of it. */
-export const markOfKind = '(SELECT mark FROM holders WHERE holders.cluster = kinds.cluster) AS mark'
-
-/** Until when all that was seen of a kind is written, by its row with {@link markOfKind}; 0: nothing is. */
+/** Until when all that was seen of a kind is written, by its row with the mark of its holder; 0: nothing is. */
 export function writtenIn(row: SqlRow): number {
   const writtenMs = Number(row['written'])
   const mark = textOf(row['mark'])

@@ -5,10 +5,10 @@
 
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { compareResourceVersions, resourceVersion } from '../../kubernetes/resource-version.ts'
-import type { ArchivedKind, ArchiveGap, ArchivePart } from '../archive-calls.ts'
+import type { ArchivedKind, ArchiveGap, ArchivePart, FollowedKind } from '../archive-calls.ts'
 import { type Engine, places, type SqlRow, type Statements } from './engine.ts'
-import { isDoubtful } from './holders.ts'
-import { markOfKind, namespacesOf, textOf, writtenIn } from './kind-rows.ts'
+import { isLiving } from './holders.ts'
+import { namespacesOf, textOf, writtenIn } from './kind-rows.ts'
 
 /** A kind as its row tells. */
 export interface PastKind {
@@ -43,7 +43,7 @@ const maxClusters = 100
 
 interface KindSource {
   readonly engine: Pick<Engine, 'dialect' | 'rows'>
-  readonly holds: (cluster: string) => boolean
+  readonly holds: (cluster: string) => boolean | undefined
   /** The paths whose values are withheld, of rows from before they were masked, too. */
   readonly maskedOf: (kind: { readonly group: string; readonly kind: string }) => readonly string[]
 }
@@ -55,12 +55,11 @@ export async function askedKinds(
   const clusters = [...new Set(parts.map(({ cluster }) => cluster))]
   const isFew = clusters.length <= maxClusters
   // A file has one process.
-  const doubtful =
-    engine.dialect === 'sqlite'
-      ? '0'
-      : `COALESCE((SELECT CASE WHEN ${isDoubtful} THEN 1 ELSE 0 END FROM holders WHERE holders.cluster = kinds.cluster), 1)`
+  const doubt = engine.dialect === 'sqlite' ? '0' : `CASE WHEN ${isLiving} THEN 0 ELSE 1 END`
   const rows = await engine.rows(
-    `SELECT *, ${markOfKind}, ${doubtful} AS is_doubtful FROM kinds${isFew ? ` WHERE cluster IN (${places(clusters, 1)})` : ''}`,
+    `SELECT kinds.*, holders.mark, ${doubt} AS is_doubtful
+     FROM kinds LEFT JOIN holders ON holders.cluster = kinds.cluster
+     ${isFew ? `WHERE kinds.cluster IN (${places(clusters, 1)})` : ''}`,
     isFew ? clusters : [],
   )
   const byName = new Map(rows.map((row) => [nameOf(kindIn(row, () => [])), row]))
@@ -132,23 +131,20 @@ function pastKind(
 function unwrittenSince(
   row: SqlRow,
   { followed }: Pick<ArchivePart, 'followed'>,
-  isHeld: boolean,
+  isHeld: boolean | undefined,
 ): number | undefined {
-  if (followed?.form === 'written') return followed.unknownSinceMs
+  if (followed?.own !== undefined && isHeld !== false) return followed.own.unknownSinceMs
   const writtenMs = writtenIn(row)
   if (followed !== undefined && followed.sinceMs <= writtenMs) {
     const isWritten = hasReached(row, followed)
     if (isWritten !== undefined) return isWritten ? undefined : writtenMs
   }
-  const isUnknown = isHeld ? followed !== undefined : Number(row['is_doubtful']) === 1
+  const isUnknown = isHeld === true ? followed !== undefined : Number(row['is_doubtful']) === 1
   return isUnknown && writtenMs > 0 ? writtenMs : undefined
 }
 
 /** Whether the archive has what another process has reached; `undefined`: these cannot be compared. */
-function hasReached(
-  row: SqlRow,
-  { incarnation, reached }: Extract<ArchivePart['followed'], { form: 'read' }>,
-): boolean | undefined {
+function hasReached(row: SqlRow, { incarnation, reached }: FollowedKind): boolean | undefined {
   if (row['incarnation'] !== incarnation) return undefined
   const namespaces = namespacesOf(row)
   const orders = Object.entries(reached).map(([namespace, to]) => {

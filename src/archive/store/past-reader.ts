@@ -20,8 +20,8 @@ import { withheldFields } from './masks.ts'
 import { numberIn, type PastKind } from './past-kinds.ts'
 
 export interface PastOptions extends Pick<ArchiveOptions, 'masked'> {
-  /** Whether this process writes a cluster, where several processes share a database. */
-  readonly holds: (cluster: string) => boolean
+  /** Whether this process writes a cluster; `undefined`: no other one has the database. */
+  readonly holds: (cluster: string) => boolean | undefined
 }
 
 export class PastReader {
