@@ -92,6 +92,19 @@ export interface ArchiveBatch {
   readonly bytes: Uint8Array
 }
 
+/** Texts, one after the other. */
+export function joinedTexts(texts: readonly Uint8Array[]): Pick<ArchiveBatch, 'ends' | 'bytes'> {
+  const ends = new Uint32Array(texts.length)
+  const bytes = new Uint8Array(texts.reduce((sum, { length }) => sum + length, 0))
+  let end = 0
+  for (const [at, text] of texts.entries()) {
+    bytes.set(text, end)
+    end += text.length
+    ends[at] = end
+  }
+  return { ends, bytes }
+}
+
 /** What the archive had of the changes of a kind when its objects were read. */
 export interface BaseMark {
   readonly lastChange: number

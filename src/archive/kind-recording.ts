@@ -50,6 +50,7 @@ import {
   type ArchivedKind,
   type BaseMark,
   type FollowedKind,
+  joinedTexts,
   type KindState,
   type ObjectChunk,
 } from './archive-calls.ts'
@@ -599,15 +600,7 @@ export class KindRecording implements ArchivedResource {
       return true
     }
     await inSlices(write.call(this), () => false)
-    const ends = new Uint32Array(texts.length)
-    const bytes = new Uint8Array(texts.reduce((sum, { length }) => sum + length, 0))
-    let end = 0
-    for (const [at, text] of texts.entries()) {
-      bytes.set(text, end)
-      end += text.length
-      ends[at] = end
-    }
-    return { ends, bytes }
+    return joinedTexts(texts)
   }
 
   #textOf(state: Uint8Array | HeldObject): Uint8Array {

@@ -11,30 +11,31 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type {
-  ApiDocument,
-  ArchiveBatch,
-  ArchiveCalls,
-  ArchivedKind,
-  ArchiveState,
-  BaseMark,
-  ChangesPage,
-  ChangesQuestion,
-  ClusterMark,
-  ClusterTaking,
-  DifferencesQuestion,
-  KeptKind,
-  KindState,
-  ObjectChunk,
-  PastObject,
-  PastQuestion,
-  PublishedCluster,
-  PublishedRow,
-  ResumedChange,
-  Topic,
-  SharedClusters,
-  SharedMember,
-  SharingMember,
+import {
+  type ApiDocument,
+  type ArchiveBatch,
+  type ArchiveCalls,
+  type ArchivedKind,
+  type ArchiveState,
+  type BaseMark,
+  type ChangesPage,
+  type ChangesQuestion,
+  type ClusterMark,
+  type ClusterTaking,
+  type DifferencesQuestion,
+  joinedTexts,
+  type KeptKind,
+  type KindState,
+  type ObjectChunk,
+  type PastObject,
+  type PastQuestion,
+  type PublishedCluster,
+  type PublishedRow,
+  type ResumedChange,
+  type SharedClusters,
+  type SharedMember,
+  type SharingMember,
+  type Topic,
 } from '../archive-calls.ts'
 import {
   archiveDefaults,
@@ -238,7 +239,8 @@ class ArchiveStore implements ArchiveCalls {
         const of = rows.find((row) => row['body'] === null)
         const texts: Uint8Array[] = []
         for (const row of rows) {
-          if (row !== of) texts.push(storable(await this.#writer.bytes(engine, row), keysOnly))
+          if (row !== of)
+            texts.push(storable(await this.#writer.texts.bytes(engine, row), keysOnly))
         }
         yield {
           position: textOf(of?.['position']),
@@ -248,7 +250,7 @@ class ArchiveStore implements ArchiveCalls {
             sincePosition: textOf(of?.['since_position']) ?? null,
           },
           incarnation: String(of?.['incarnation']),
-          ...chunkOf(texts),
+          ...joinedTexts(texts),
         }
       }
     } catch (error) {
@@ -263,7 +265,7 @@ class ArchiveStore implements ArchiveCalls {
     base?: BaseMark,
   ): Promise<readonly ResumedChange[] | undefined> {
     return this.#ask(async (engine) => {
-      const since = changesSince(engine, this.#writer, kind, resourceVersion, limit, base)
+      const since = changesSince(engine, this.#writer.texts, kind, resourceVersion, limit, base)
       const found = await unlessLost(since)
       return found === lost ? undefined : found
     })
@@ -676,16 +678,4 @@ function storable(body: Buffer, keysOnly: boolean): Uint8Array {
   if (readableText(text) === text) return Buffer.from(text)
   const problem = 'the archive has not all annotations of Secrets: some hold a copy of the Secret'
   throw new ArchiveError('ARCHIVE_BEHIND', problem, 'nothing is to be done: Secrets are listed')
-}
-
-function chunkOf(texts: readonly Uint8Array[]): Pick<ObjectChunk, 'ends' | 'bytes'> {
-  const ends = new Uint32Array(texts.length)
-  const bytes = new Uint8Array(texts.reduce((sum, text) => sum + text.length, 0))
-  let end = 0
-  for (const [at, text] of texts.entries()) {
-    bytes.set(text, end)
-    end += text.length
-    ends[at] = end
-  }
-  return { ends, bytes }
 }

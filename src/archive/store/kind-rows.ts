@@ -1,5 +1,6 @@
 /* The rows of kinds: how one is made, and what the writer takes from it. */
 
+import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import type { ArchiveBatch, ArchivedKind, ClusterMark, KindState } from '../archive-calls.ts'
 import type { SqlRow, Statements } from './engine.ts'
 
@@ -105,7 +106,7 @@ export function adopt(kind: WrittenKind, row: SqlRow): void {
   kind.namespaces = namespacesOf(row)
   kind.incarnation = String(row['incarnation'])
   kind.writtenMs = Number(row['written'])
-  kind.beginsMs = row['begins'] === null ? undefined : Number(row['begins'])
+  kind.beginsMs = numberIn(row['begins'])
 }
 
 export function textOf(value: SqlRow[string] | undefined): string | undefined {
@@ -142,4 +143,19 @@ export function remember(kind: WrittenKind, batch: ArchiveBatch): void {
 /** Before the last part of a list nothing newer is known of the whole kind. */
 export function writtenAfter(kind: WrittenKind, batch: ArchiveBatch): number {
   return batch.list?.isLast === false ? kind.writtenMs : batch.timeMs
+}
+
+export function numberIn(value: SqlRow[string] | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value)
+}
+
+/** The key of the object that a row is about. */
+export function keyOf(row: SqlRow): string {
+  return objectKey({ namespace: String(row['namespace']), name: String(row['name']) })
+}
+
+/** The columns of a key. */
+export function namespaceAndName(key: string): readonly [namespace: string, name: string] {
+  const { namespace, name } = splitObjectKey(key)
+  return [namespace, name]
 }

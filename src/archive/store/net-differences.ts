@@ -20,7 +20,8 @@ import { places, type SqlRow } from './engine.ts'
 import { readableFields } from './kept-state.ts'
 import { hasUnknown, placeOfUnknown } from './masks.ts'
 import { withoutNoise } from './noise.ts'
-import { changeOf, keyOf, ofObject, type PastReader, placeOf, typeOf } from './past-reader.ts'
+import { keyOf, namespaceAndName } from './kind-rows.ts'
+import { changeOf, ofObject, type PastReader, placeOf, typeOf } from './past-reader.ts'
 import {
   askedKeys,
   askedKinds,
@@ -156,8 +157,8 @@ async function* changedKeys(
   const keys = askedKeys(kind, maxKeys)
   if (keys !== undefined) {
     const begin = [namespace, name]
-    for (const key of keys.toSorted((a, b) => compare(pairOf(a), pairOf(b)))) {
-      const order = cursor === undefined ? 1 : compare(pairOf(key), begin)
+    for (const key of keys.toSorted((a, b) => compare(namespaceAndName(a), namespaceAndName(b)))) {
+      const order = cursor === undefined ? 1 : compare(namespaceAndName(key), begin)
       if (order > 0 || (order === 0 && isSecond)) yield key
     }
     return
@@ -193,11 +194,6 @@ async function* changedKeys(
       return
     }
   }
-}
-
-function pairOf(key: string): readonly string[] {
-  const { namespace, name } = splitObjectKey(key)
-  return [namespace, name]
 }
 
 /** The newest changes of an object that are looked at, for who made them. */

@@ -8,7 +8,7 @@ import { compareResourceVersions, resourceVersion } from '../../kubernetes/resou
 import type { ArchivedKind, ArchiveGap, ArchivePart, FollowedKind } from '../archive-calls.ts'
 import { type Engine, places, type SqlRow, type Statements } from './engine.ts'
 import { isLiving } from './holders.ts'
-import { namespacesOf, textOf, writtenIn } from './kind-rows.ts'
+import { namespacesOf, numberIn, textOf, writtenIn } from './kind-rows.ts'
 
 /** A kind as its row tells. */
 export interface PastKind {
@@ -152,10 +152,6 @@ function hasReached(row: SqlRow, { incarnation, reached }: FollowedKind): boolea
     return compareResourceVersions(resourceVersion(at), resourceVersion(to))
   })
   return orders.includes(undefined) ? undefined : orders.every((order = 0) => order >= 0)
-}
-
-export function numberIn(value: SqlRow[string] | undefined): number | undefined {
-  return value === null || value === undefined ? undefined : Number(value)
 }
 
 /** Whether an object belongs to what was asked about. */

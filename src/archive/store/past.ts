@@ -23,24 +23,9 @@ import type { Engine, SqlRow } from './engine.ts'
 import { fieldsIn, pathsOfDetail, readableText } from './kept-state.ts'
 import { withheld } from './masks.ts'
 import { netDifferences } from './net-differences.ts'
-import {
-  askedKinds,
-  gapOf,
-  gapsOf,
-  isAsked,
-  numberIn,
-  type PastKind,
-  unwrittenGaps,
-} from './past-kinds.ts'
-import {
-  changeOf,
-  keyOf,
-  ofObject,
-  type PastOptions,
-  PastReader,
-  placeOf,
-  typeOf,
-} from './past-reader.ts'
+import { askedKinds, gapOf, gapsOf, isAsked, type PastKind, unwrittenGaps } from './past-kinds.ts'
+import { keyOf, numberIn } from './kind-rows.ts'
+import { changeOf, ofObject, type PastOptions, PastReader, placeOf, typeOf } from './past-reader.ts'
 import { isWithin, manyPaths, pathsIn, stepsOf } from './paths.ts'
 
 const readers = new WeakMap<Engine, PastReader>()
