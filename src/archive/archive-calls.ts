@@ -40,7 +40,7 @@ export interface KindState {
   readonly namespaces: Readonly<Record<string, string>> | undefined
   /** The incarnation of the cluster (`Incarnation.text`) whose resource version it is. */
   readonly incarnation: string
-  /** When the position was last written, in milliseconds since the epoch. */
+  /** Until when all that was seen of it is written, as far as the database says, in milliseconds since the epoch; 0: nothing is. */
   readonly writtenMs: number
   readonly objects: number
   /** Whether this process writes the cluster at present. If not, another one does, and `write` is refused (ARCHIVE_HELD). */
@@ -92,6 +92,19 @@ export interface ArchiveBatch {
   readonly bytes: Uint8Array
 }
 
+/** Texts, one after the other. */
+export function joinedTexts(texts: readonly Uint8Array[]): Pick<ArchiveBatch, 'ends' | 'bytes'> {
+  const ends = new Uint32Array(texts.length)
+  const bytes = new Uint8Array(texts.reduce((sum, { length }) => sum + length, 0))
+  let end = 0
+  for (const [at, text] of texts.entries()) {
+    bytes.set(text, end)
+    end += text.length
+    ends[at] = end
+  }
+  return { ends, bytes }
+}
+
 /** What the archive had of the changes of a kind when its objects were read. */
 export interface BaseMark {
   readonly lastChange: number
@@ -124,11 +137,31 @@ export interface ResumedChange {
   readonly after: string
 }
 
+/** What a process knows of the changes of a kind that the archive does not have yet, as it follows the kind itself. */
+export interface FollowedKind {
+  /** If it writes them: since when some are not written. */
+  readonly own?: { readonly unknownSinceMs: number | undefined } | undefined
+  /** It has seen all since then, in milliseconds since the epoch; 0: since the archive's rows. Infinity: it does not yet. */
+  readonly sinceMs: number
+  readonly incarnation: string
+  /** What it had reached a while ago with the last changes: the resource versions of the namespaces, or of `''`. */
+  readonly reached: Readonly<Record<string, string>>
+}
+
+/** Until when all that was seen of the kinds of a cluster is written. `but`: of these kinds, by id, until another time. */
+export interface ClusterMark {
+  readonly cluster: string
+  readonly atMs: number
+  readonly but: Readonly<Record<string, number>>
+}
+
 /** The objects of one kind in one cluster that a question is about, and that the caller may see. */
 export interface ArchivePart {
   readonly cluster: string
   readonly group: string
   readonly resource: string
+  /** What the process that asks knows of the kind; absent: it does not follow it. */
+  readonly followed?: FollowedKind
   /** Absent: all. */
   readonly namespaces?: readonly string[]
   /** Keys (`namespace/name`, or `name`). Absent: all. */
@@ -221,6 +254,7 @@ export interface PastQuestion {
   readonly cluster: string
   readonly group: string
   readonly resource: string
+  readonly followed?: FollowedKind
   readonly key: string
   readonly uid?: string
   readonly at: { readonly timeMs: number } | { readonly resourceVersion: string }
@@ -376,6 +410,8 @@ export interface ArchiveCalls extends PublishedCalls, SharingCalls {
    * gap before it, from {@link ArchiveBatch.afterMs}, or else from the last batch that was written.
    */
   write(batch: ArchiveBatch): Promise<void>
+  /** Says until when all that was seen of clusters is written, of those that this process writes. Only for Postgres. */
+  mark(marks: readonly ClusterMark[]): Promise<void>
   /** Notes that changes of a kind were not seen in this time. */
   gap(kind: number, fromMs: number, toMs: number): Promise<void>
   /** The objects of a kind at its position, some at a time; a chunk at least. */

@@ -18,6 +18,7 @@ import type {
   BaseMark,
   ChangesPage,
   ChangesQuestion,
+  ClusterMark,
   ClusterTaking,
   DifferencesQuestion,
   KeptKind,
@@ -142,6 +143,10 @@ class WorkerArchive implements Archive {
     } finally {
       this.#waitingBytes -= bytes
     }
+  }
+
+  mark(marks: readonly ClusterMark[]): Promise<void> {
+    return this.#ask('mark', [marks])
   }
 
   gap(kind: number, fromMs: number, toMs: number): Promise<void> {

@@ -9,7 +9,11 @@
  * archive's own rows (`base`).
  *
  * A change is late, and says when the state before was last known, if the watch was away for more than a second before, or
- * the process was. Changes are late until the server has sent what it had when the watch began.
+ * the process was. Changes are late until the server has sent what it had when the watch began. Where each namespace is
+ * watched by itself, each is away and late by itself.
+ *
+ * The archive lacks what waits here. Where another process writes the cluster, it lacks what the informer saw a while ago
+ * behind its position. Questions about the past have both with them (`followed`), so that their answers name the gap.
  *
  * Where each namespace is watched by itself, a batch says what each has reached. While the list of one is applied, the archive
  * has no position of it, and after a restart lists that one. The positions of such a store mean nothing to another store but
@@ -45,10 +49,13 @@ import {
   type ArchiveCalls,
   type ArchivedKind,
   type BaseMark,
+  type FollowedKind,
+  joinedTexts,
   type KindState,
   type ObjectChunk,
 } from './archive-calls.ts'
 import { ArchiveError } from './archive-options.ts'
+import { FollowedWatches, unknownMs } from './followed-watches.ts'
 import { maxRecords, WaitingBatch } from './waiting-batch.ts'
 
 export interface KindRecordingOptions {
@@ -73,12 +80,6 @@ export interface WaitingChanges {
 /** The most bytes that wait. */
 const maxWaitingBytes = 32 * 2 ** 20
 const gatherMs = 250
-/** A watch that was away for less is not told. */
-const awayMs = 1_000
-/** What was not written for so long counts as unknown. */
-const unknownMs = 2_000
-/** How long after its begin a watch may still send what it had. */
-const lateMs = 2_000
 /** How long a start waits for what the archive has of a kind. */
 const openDeadlineMs = 2_500
 /** How long a resumption waits for what is not written yet. */
@@ -118,14 +119,11 @@ export class KindRecording implements ArchivedResource {
   #idle: PromiseWithResolvers<void> | undefined
   /** While it is behind: when the states before were last known. Absent: when the kind was last written. */
   #knownMs: number | undefined
-  /** When the kind was last written before this process wrote it; 0: never, or it does not write it. */
-  #writtenMs = 0
-  /** Since when the watch is away, in milliseconds since the epoch. */
-  #awayMs: number | undefined
-  /** What comes is late: the states before were known at this time. */
-  #lateSinceMs: number | undefined
-  /** `performance.now()` when what comes is no longer late. */
-  #lateUntil = Infinity
+  /** If this process writes the kind: its id, and until when all that was seen was written before. */
+  #writes: { readonly id: number; readonly writtenMs: number } | undefined
+  readonly #watches = new FollowedWatches()
+  /** Since when the informer has followed all changes, in milliseconds since the epoch; 0: since the archive's rows. */
+  #followsMs = Infinity
 
   constructor(options: KindRecordingOptions) {
     const { kind, place, resource } = options
@@ -140,6 +138,10 @@ export class KindRecording implements ArchivedResource {
 
   get cluster(): string {
     return this.#kind.cluster
+  }
+
+  get resource(): ApiResource {
+    return this.#options.resource
   }
 
   async base(signal: AbortSignal, byNamespaces: boolean): Promise<ArchivedBase | undefined> {
@@ -168,7 +170,7 @@ export class KindRecording implements ArchivedResource {
     }
     const { position, reached, namespaces } = own
     this.#base = { position, mark: first.mark }
-    this.#lateSinceMs = state.writtenMs
+    this.#watches.baseMs = state.writtenMs
     return { resourceVersion: position, namespaces, reached, objects: begunWith(first, chunks) }
   }
 
@@ -216,23 +218,46 @@ export class KindRecording implements ArchivedResource {
     }
   }
 
+  /** What this process knows of the changes that the archive does not have yet. */
+  get followed(): FollowedKind {
+    const settledMs = Date.now() - unknownMs
+    const { knownMs } = this.written ?? {}
+    const isWhole = this.#informer?.hasSynced() === true && this.#watches.areWhole
+    return {
+      own:
+        knownMs === undefined
+          ? undefined
+          : { unknownSinceMs: knownMs < settledMs ? knownMs : undefined },
+      sinceMs: isWhole ? this.#followsMs : Infinity,
+      incarnation: this.#options.place.incarnation(),
+      reached: this.#watches.reachedBefore(settledMs),
+    }
+  }
+
   /**
-   * Since when the archive does not know what changes, in milliseconds since the epoch: what waits was not written for a
-   * while, the kind is to be compared, or the watch is away. `undefined`: it knows, or another process writes it.
+   * If this process writes the kind: its id, and until when all that was seen is written, in milliseconds since the epoch.
+   * That is until now, unless changes wait, the kind is to be compared, or a watch is away.
    */
-  get unknownSinceMs(): number | undefined {
+  get written(): { readonly id: number; readonly knownMs: number } | undefined {
+    if (this.#writes === undefined) return undefined
+    const { id, writtenMs } = this.#writes
     const nowMs = Date.now()
-    const waiting = (this.#waiting[0] ?? this.#open)?.beginsMs ?? nowMs
-    const behind = this.#mode === 'current' ? nowMs : (this.#knownMs ?? this.#writtenMs)
-    const sinceMs = Math.min(waiting, behind, this.#awayMs ?? nowMs)
-    return this.#writtenMs > 0 && nowMs - sinceMs > unknownMs ? sinceMs : undefined
+    const first = this.#waiting[0] ?? this.#open
+    const waiting = first?.afterMs ?? first?.beginsMs ?? nowMs
+    const behind = this.#mode === 'current' ? nowMs : (this.#knownMs ?? writtenMs)
+    const { awayMs = nowMs, baseMs = nowMs } = this.#watches
+    const base = this.#informer?.hasSynced() === true ? nowMs : baseMs
+    return { id, knownMs: Math.min(waiting, behind, base, awayMs) }
   }
 
   record(informer: SharedInformer): () => void {
     this.#informer = informer
     const forget = informer.observe(this.#observer())
     this.#running = this.#run()
-    if (informer.hasSynced()) this.#wakeUp()
+    if (informer.hasSynced()) {
+      this.#followsMs = Date.now()
+      this.#wakeUp()
+    }
     return () => {
       forget()
       void this.end()
@@ -277,7 +302,8 @@ export class KindRecording implements ArchivedResource {
     if (!this.#stop.signal.aborted) {
       const informer = this.#informer
       // The states were known until now.
-      if (informer !== undefined && this.#mode === 'current' && this.#awayMs === undefined) {
+      const isKnown = this.#mode === 'current' && this.#watches.awayMs === undefined
+      if (informer !== undefined && isKnown) {
         this.#gather(informer.store.resourceVersion, [], Date.now(), undefined)
       }
       this.#seal()
@@ -290,22 +316,14 @@ export class KindRecording implements ArchivedResource {
   #observer(): InformerObserver {
     return {
       advanced: (position, changes, isList, at) => this.#advanced(position, changes, isList, at),
-      failed: (failure) => {
-        const contactMs = this.#informer?.lastContactMs
-        if (contactMs === undefined || (failure !== 'watch' && failure !== 'list')) return
-        const lastMs = Date.now() - (performance.now() - contactMs)
-        this.#awayMs = Math.min(this.#awayMs ?? Infinity, Math.round(lastMs))
+      failed: (failure, _error, _resource, namespace = '') => {
+        const informer = this.#informer
+        const { lastContactMs } = informer?.namespaces?.get(namespace) ?? informer ?? {}
+        if (lastContactMs === undefined || (failure !== 'watch' && failure !== 'list')) return
+        this.#watches.left(namespace, Date.now() - (performance.now() - lastContactMs))
       },
-      watched: () => {
-        this.#awayMs ??= Date.now()
-      },
-      watching: () => {
-        const sinceMs = this.#awayMs
-        this.#awayMs = undefined
-        if (sinceMs === undefined) return
-        this.#lateUntil = performance.now() + lateMs
-        if (Date.now() - sinceMs > awayMs) this.#lateSinceMs ??= sinceMs
-      },
+      watched: ({ namespace = '' }) => this.#watches.left(namespace, Date.now()),
+      watching: (_position, namespace = '') => this.#watches.came(namespace),
       stopped: () => void this.end(),
     }
   }
@@ -316,26 +334,22 @@ export class KindRecording implements ArchivedResource {
     isList: boolean,
     at: NamespaceStep | undefined,
   ): void {
+    const nowMs = Date.now()
     if (isList && changes.length === 0 && this.#base?.position === position) {
       this.#mode = 'current'
+      this.#followsMs = 0
       return
     }
+    const hasSynced = this.#informer?.hasSynced() === true
+    const afterMs = this.#watches.moved(at, changes, isList, hasSynced)
+    const { namespace = '', resourceVersion: reached = position } = at ?? {}
+    if (at !== undefined && at.resourceVersion === undefined) this.#watches.drop(namespace)
+    else if (isList || at?.isListing === true) this.#followsMs = nowMs
+    else if (changes.length > 0) this.#watches.saw(namespace, reached, afterMs !== undefined)
     if (this.#mode === 'behind') {
-      if (isList) this.#lateSinceMs = undefined
       this.#wakeUp()
       return
     }
-    const nowMs = Date.now()
-    const isOfMany = at !== undefined && this.#lateUntil === Infinity
-    // Each of several watches has sent what it had.
-    if (isOfMany && this.#informer?.hasSynced() === true) this.#lateUntil = 0
-    const isLate = performance.now() < this.#lateUntil
-    const isListed = isList || at?.isListing === true
-    const afterMs =
-      (isLate ? this.#lateSinceMs : undefined) ?? (isListed ? this.#awayMs : undefined)
-    const isOver = !isOfMany && (isList || changes.length === 0)
-    if (!isLate || isOver) this.#lateSinceMs = undefined
-    if (isList) this.#awayMs = undefined
     if (changes.length > maxRecords) {
       // One step is one batch, or a list.
       this.#fallBehind(afterMs ?? nowMs)
@@ -440,7 +454,7 @@ export class KindRecording implements ArchivedResource {
   }
 
   /** Forgets what waits: a whole list comes next. The states were known until the first change that is lost, or until `knownMs`. */
-  #fallBehind(knownMs: number = this.#awayMs ?? Date.now()): void {
+  #fallBehind(knownMs: number = this.#watches.awayMs ?? Date.now()): void {
     const { waiting } = this.#options
     clearTimeout(this.#timer)
     for (const batch of this.#waiting) waiting.bytes -= batch.bytes
@@ -530,7 +544,7 @@ export class KindRecording implements ArchivedResource {
       last.reached.set(namespace, reached)
     this.#mode = 'listing'
     this.#writtenTo = undefined
-    this.#lateSinceMs = undefined
+    this.#watches.listed()
     const number = ++lists
     for (const part of parts) {
       await this.#write(part, { number, isLast: part === last })
@@ -586,15 +600,7 @@ export class KindRecording implements ArchivedResource {
       return true
     }
     await inSlices(write.call(this), () => false)
-    const ends = new Uint32Array(texts.length)
-    const bytes = new Uint8Array(texts.reduce((sum, { length }) => sum + length, 0))
-    let end = 0
-    for (const [at, text] of texts.entries()) {
-      bytes.set(text, end)
-      end += text.length
-      ends[at] = end
-    }
-    return { ends, bytes }
+    return joinedTexts(texts)
   }
 
   #textOf(state: Uint8Array | HeldObject): Uint8Array {
@@ -624,7 +630,7 @@ export class KindRecording implements ArchivedResource {
     const { known, held } = this.#register()
     this.#known = known
     this.#registered = held
-    this.#writtenMs = 0
+    this.#writes = undefined
   }
 
   /**
@@ -647,7 +653,7 @@ export class KindRecording implements ArchivedResource {
           if (state.isHeld) {
             // oxlint-disable-next-line no-await-in-loop -- it is known
             if ((await first.promise).position !== state.position) this.#skipTo(state)
-            this.#writtenMs = state.writtenMs || Date.now()
+            this.#writes = { id: state.id, writtenMs: state.writtenMs || Date.now() }
             return state
           }
         } catch {

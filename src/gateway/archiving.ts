@@ -10,22 +10,24 @@ import { type Archive, openArchive } from '../archive/archive.ts'
 import type {
   ArchiveCounts,
   ArchivedKind,
-  ArchiveGap,
   ArchivePart,
   ArchiveReads,
   ChangesPage,
   ChangesQuestion,
+  ClusterMark,
   DifferencesQuestion,
+  FollowedKind,
   KeptKind,
   PastObject,
   PastQuestion,
 } from '../archive/archive-calls.ts'
-import { type ArchiveOptions, maskedPaths } from '../archive/archive-options.ts'
+import { archivePlace, type ArchiveOptions, maskedPaths } from '../archive/archive-options.ts'
+import { unknownMs } from '../archive/followed-watches.ts'
 import { KindRecording, type WaitingChanges } from '../archive/kind-recording.ts'
 import type { ArchivedPlace, ArchiveOf } from '../cache/archived-resource.ts'
 import type { Kind } from '../graphql/model/kind.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
-import type { ApiResource } from '../kubernetes/api-resource.ts'
+import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { nextTurn } from '../lib/event-loop.ts'
 import type { GatewayLog } from './observers.ts'
@@ -36,6 +38,9 @@ export type FormOf = (cluster: string, resource: ApiResource) => string | undefi
 /** Another version of how rows are made: rows of the one before are no base for a restart. */
 const codecForm = 1
 const endDeadlineMs = 5_000
+/** How often the archive is told until when what was seen is written. */
+const markMs = 2_000
+const notFollowed: FollowedKind = { sinceMs: Infinity, incarnation: '', reached: {} }
 
 export class Archiving implements ArchiveReads, AsyncDisposable {
   readonly archive: Archive
@@ -43,11 +48,18 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
   readonly #recordings = new Map<string, KindRecording>()
   readonly #waiting: WaitingChanges = { bytes: 0, dropped: 0 }
   readonly #asked = new Map<string, Promise<boolean>>()
-  #kinds: ReadonlyMap<string, ArchivedKind> = new Map()
+  /** The resources that are archived, wherever they are served. */
+  #archived: ReadonlySet<string> = new Set()
+  #formOf: FormOf = () => undefined
+  /** The clusters of what is archived, by place: of those that were connected when the schema was made. */
+  #kinds: ReadonlyMap<string, string> = new Map()
+  readonly #timer: NodeJS.Timeout | undefined
 
   private constructor(archive: Archive, options: ArchiveOptions) {
     this.archive = archive
     this.#options = options
+    if (archivePlace(options.url).form !== 'postgres') return
+    this.#timer = setInterval(() => this.#mark(), markMs).unref()
   }
 
   /** Rejects with `ArchiveError`: see `openArchive`. */
@@ -69,48 +81,43 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
     return this.archive.onWritten(listener)
   }
 
-  async changes(question: ChangesQuestion): Promise<ChangesPage> {
-    const { parts, untilMs } = question
-    const page = await this.archive.changes(question)
-    return { ...page, gaps: [...page.gaps, ...this.#openGaps(parts, untilMs, page.gaps)] }
+  changes(question: ChangesQuestion): Promise<ChangesPage> {
+    return this.archive.changes({ ...question, parts: question.parts.map(this.#followed) })
   }
 
-  async differences(question: DifferencesQuestion): Promise<ChangesPage> {
-    const { parts, toMs } = question
-    const page = await this.archive.differences(question)
-    return { ...page, gaps: [...page.gaps, ...this.#openGaps(parts, toMs, page.gaps)] }
+  differences(question: DifferencesQuestion): Promise<ChangesPage> {
+    return this.archive.differences({ ...question, parts: question.parts.map(this.#followed) })
   }
 
-  async objectAt(question: PastQuestion): Promise<PastObject> {
-    const { at } = question
-    const [gap] = 'timeMs' in at ? this.#openGaps([question], at.timeMs) : []
-    return gap === undefined ? await this.archive.objectAt(question) : { state: 'unknown', gap }
+  objectAt(question: PastQuestion): Promise<PastObject> {
+    return this.archive.objectAt(this.#followed(question))
   }
 
-  /** The times, until now, of which the archive does not know what has changed: see `KindRecording.unknownSinceMs`. */
-  #openGaps(
-    parts: readonly ArchivePart[],
-    untilMs: number = Infinity,
-    told: readonly ArchiveGap[] = [],
-  ): readonly ArchiveGap[] {
-    const open = told.filter(({ code, toMs }) => code === 'ARCHIVE_GAP' && toMs === undefined)
-    const toldOf = new Set(open.map((gap) => placeOf(gap)))
-    const gaps = new Map<string, ArchiveGap>()
-    for (const part of parts) {
-      const { cluster, group, resource } = part
-      const fromMs = this.#recordings.get(placeOf(part))?.unknownSinceMs
-      if (fromMs === undefined || fromMs >= untilMs || toldOf.has(placeOf(part))) continue
-      const gap = {
-        cluster,
-        group,
-        resource,
-        code: 'ARCHIVE_GAP',
-        fromMs,
-        toMs: undefined,
-      } as const
-      gaps.set(placeOf(part), gap)
+  /** A part of a question, with what its recording knows of the changes that the archive does not have yet. */
+  readonly #followed = <Part extends ArchivePart>(part: Part): Part => {
+    const key = placeOf(part)
+    const followed =
+      this.#recordings.get(key)?.followed ?? (this.#kinds.has(key) ? notFollowed : undefined)
+    return followed === undefined ? part : { ...part, followed }
+  }
+
+  /** Says until when all that was seen of clusters is written: of those of which all kinds are recorded. */
+  #mark(): void {
+    const marks = new Map<string, ClusterMark & { atMs: number; but: Record<string, number> }>()
+    const partial = new Set<string>()
+    const nowMs = Date.now()
+    for (const [key, cluster] of this.#kinds) {
+      const written = this.#recordings.get(key)?.written
+      if (written === undefined) partial.add(cluster)
+      if (written === undefined || partial.has(cluster)) continue
+      const { id, knownMs } = written
+      const mark = marks.get(cluster) ?? { cluster, atMs: nowMs, but: {} }
+      marks.set(cluster, mark)
+      if (knownMs < nowMs - unknownMs) mark.but[id] = knownMs
+      else mark.atMs = Math.min(mark.atMs, knownMs)
     }
-    return [...gaps.values()]
+    const whole = [...marks.values()].filter(({ cluster }) => !partial.has(cluster))
+    if (whole.length > 0) this.archive.mark(whole).catch(() => {})
   }
 
   /** Why the gateway is not ready: what has to be written cannot be. */
@@ -128,29 +135,30 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
     return kinds?.includes(kind.listField) ?? (commonKinds.has(kind) || problemKinds.has(kind))
   }
 
-  /** Archives the kinds that the schema serves now. */
+  /** Archives the kinds that the schema serves now. `formOf` is asked again when a cluster has connected. */
   hold(served: ServedSchema, formOf: FormOf): void {
     const archived = [...served.kinds.values()].filter((kind) => this.isArchived(kind, served))
-    const kinds = new Map<string, ArchivedKind>()
-    for (const [cluster, { connection }] of served.clusters) {
-      // What is not connected has no form, and there may be a thousand that other gateways hold.
-      if (connection.state !== 'connected') continue
-      for (const kind of archived) {
-        const { resource } = kind
-        const form = formOf(cluster, resource)
-        if (form === undefined) continue
-        const known = this.#kindOf(cluster, resource, form)
-        kinds.set(placeOf(known), known)
-        this.#recordings.get(placeOf(known))?.redefine(known)
+    this.#archived = new Set(archived.map(({ resource }) => versionedName(resource)))
+    this.#formOf = formOf
+    const kinds = new Map<string, string>()
+    for (const [cluster, cache] of served.clusters) {
+      // There may be a thousand that other gateways hold.
+      if (cache.connection.state !== 'connected') continue
+      for (const { resource } of archived) {
+        if (cache.serves(resource)) kinds.set(placeOf({ ...resource, cluster }), cluster)
       }
     }
     this.#kinds = kinds
+    for (const recording of this.#recordings.values()) {
+      const kind = this.#kindOf(recording.cluster, recording.resource)
+      if (kind !== undefined) recording.redefine(kind)
+    }
   }
 
   readonly archiveOf: ArchiveOf = (resource, place) => {
-    const key = placeOf({ ...resource, cluster: place.cluster })
-    const kind = this.#kinds.get(key)
-    if (kind?.version !== resource.version) return undefined
+    const kind = this.#kindOf(place.cluster, resource)
+    if (kind === undefined) return undefined
+    const key = placeOf(kind)
     const recording = new KindRecording({
       calls: this.archive,
       resource,
@@ -183,6 +191,7 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
 
   /** Call it when the informers have stopped. */
   async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#timer)
     const ending = Promise.all([...this.#recordings.values()].map((one) => one.end()))
     // What cannot be written in time is seen again after a restart.
     await withDeadline('writing the archive', ending, endDeadlineMs).catch(() => {})
@@ -212,7 +221,10 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
     return true
   }
 
-  #kindOf(cluster: string, resource: ApiResource, serverForm: string): ArchivedKind {
+  /** The kind as it is archived now; `undefined`: it is not, or the cluster is not connected. */
+  #kindOf(cluster: string, resource: ApiResource): ArchivedKind | undefined {
+    const serverForm = this.#formOf(cluster, resource)
+    if (serverForm === undefined || !this.#archived.has(versionedName(resource))) return undefined
     const { group, version, kind, namespaced } = resource
     const masked = maskedPaths(this.#options, { group, kind })
     const text = JSON.stringify([codecForm, version, kind, namespaced, masked, serverForm])
@@ -224,6 +236,10 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
 
 function isSecret({ group, resource }: ApiResource): boolean {
   return group === '' && resource === 'secrets'
+}
+
+function versionedName(resource: ApiResource): string {
+  return `${apiVersionOf(resource)}/${resource.resource}`
 }
 
 function placeOf({

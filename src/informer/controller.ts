@@ -418,7 +418,7 @@ function observerOf(observer: InformerObserver, namespace: string): InformerObse
     listing: () => observer.listing?.(namespace),
     listed: (list) => observer.listed?.({ ...list, namespace }),
     watching: (position) => observer.watching?.(position, namespace),
-    watched: (watch) => observer.watched?.(watch),
+    watched: (watch) => observer.watched?.({ ...watch, namespace }),
   }
 }
 

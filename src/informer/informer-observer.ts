@@ -66,6 +66,7 @@ export interface InformerObserver {
     readonly events: number
     readonly durationMs: number
     readonly isShort: boolean
+    readonly namespace?: string
   }): void
 }
 

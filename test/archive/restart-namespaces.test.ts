@@ -186,6 +186,41 @@ describe.each(['file', 'postgres'])(
       expect(lists()).toEqual({})
     })
 
+    it('tells the gap of a namespace whose watch was away, also where another one has come back meanwhile', async () => {
+      await world.again()
+      // A watch that has seen something is opened again, and lists nothing.
+      await world.add('live', 'x', 'shop')
+      await world.add('live')
+      await expect.poll(() => toldOf('live')).toHaveLength(2)
+      // The other namespace comes back after this one has failed, and before it is listed.
+      const { faults } = world.cluster
+      const inShop = { resource: 'pods', namespace: 'shop' } as const
+      faults.inject({ fault: { type: 'expired' }, match: { ...inShop, verb: 'watch' } })
+      // The first request is that which asks whether the server knows the position.
+      const late = [{ type: 'none' }, { type: 'delay', forMs: 3_000 }] as const
+      faults.inject({ fault: late, match: { ...inShop, verb: 'list' } })
+      const others = { resource: 'pods', namespace: 'default', verb: 'watch' } as const
+      faults.inject({ fault: { type: 'delay', forMs: 1_500 }, match: others })
+      const leftMs = Date.now()
+      faults.inject({ fault: { type: 'drop-connections' } })
+      for (const tier of ['y', 'z']) {
+        const isLabelled = async (): Promise<boolean> => {
+          // Its connection may have been one of those.
+          const labelled = world.label('s', tier, 'shop')
+          return await labelled.then(
+            () => true,
+            () => false,
+          )
+        }
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        await expect.poll(isLabelled).toBe(true)
+      }
+      await expect.poll(() => toldOf('s')).toHaveLength(1)
+      const [{ after }] = (await toldOf('s')) as [Fields]
+      expect(Date.parse(after)).toBeLessThanOrEqual(leftMs + 1_000)
+      await expect.poll(gaps).toHaveLength(1)
+    })
+
     it('lists only a namespace that is new; the objects of one that is left out are told as removed', async () => {
       await world.again(() => world.add('d'), cachedIn('default', 'shop', 'elsewhere'))
       expect(await names()).toEqual(['a', 'b', 'c', 'd', 'far', 's'])

@@ -11,29 +11,31 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type {
-  ApiDocument,
-  ArchiveBatch,
-  ArchiveCalls,
-  ArchivedKind,
-  ArchiveState,
-  BaseMark,
-  ChangesPage,
-  ChangesQuestion,
-  ClusterTaking,
-  DifferencesQuestion,
-  KeptKind,
-  KindState,
-  ObjectChunk,
-  PastObject,
-  PastQuestion,
-  PublishedCluster,
-  PublishedRow,
-  ResumedChange,
-  Topic,
-  SharedClusters,
-  SharedMember,
-  SharingMember,
+import {
+  type ApiDocument,
+  type ArchiveBatch,
+  type ArchiveCalls,
+  type ArchivedKind,
+  type ArchiveState,
+  type BaseMark,
+  type ChangesPage,
+  type ChangesQuestion,
+  type ClusterMark,
+  type ClusterTaking,
+  type DifferencesQuestion,
+  joinedTexts,
+  type KeptKind,
+  type KindState,
+  type ObjectChunk,
+  type PastObject,
+  type PastQuestion,
+  type PublishedCluster,
+  type PublishedRow,
+  type ResumedChange,
+  type SharedClusters,
+  type SharedMember,
+  type SharingMember,
+  type Topic,
 } from '../archive-calls.ts'
 import {
   archiveDefaults,
@@ -57,9 +59,11 @@ import {
   remember,
   textOf,
   unwritten,
+  writtenIn,
   type WrittenKind,
 } from './kind-rows.ts'
 import { past } from './past.ts'
+import type { PastOptions } from './past-reader.ts'
 import { openPostgres } from './postgres-engine.ts'
 import {
   documentsOf,
@@ -127,7 +131,7 @@ type StoreOptions = Required<Pick<ArchiveOptions, 'keepMs' | 'maxBytes'>> &
 
 class ArchiveStore implements ArchiveCalls {
   readonly #place: ArchivePlace
-  readonly #options: StoreOptions
+  readonly #options: StoreOptions & PastOptions
   readonly #events: StoreEvents
   readonly #writer = new BatchWriter(16 * 2 ** 20)
   readonly #kinds = new Map<number, WrittenKind>()
@@ -151,9 +155,9 @@ class ArchiveStore implements ArchiveCalls {
   constructor(place: ArchivePlace, engine: Engine, options: StoreOptions, events: StoreEvents) {
     this.#place = place
     this.#engine = engine
-    this.#options = options
-    this.#events = events
     this.#holders = place.form === 'postgres' ? new Holders() : undefined
+    this.#options = { ...options, holds: (cluster) => this.#holders?.holds(cluster) }
+    this.#events = events
   }
 
   /** Begins what is done at times. */
@@ -191,9 +195,9 @@ class ArchiveStore implements ArchiveCalls {
       written.archived = archived
       adopt(written, row)
       this.#kinds.set(id, written)
-      const { position, namespaces, incarnation, writtenMs } = written
+      const { position, namespaces, incarnation } = written
       const objects = Number(row['objects'])
-      return { id, position, namespaces, incarnation, writtenMs, objects, isHeld }
+      return { id, position, namespaces, incarnation, writtenMs: writtenIn(row), objects, isHeld }
     })
   }
 
@@ -204,6 +208,11 @@ class ArchiveStore implements ArchiveCalls {
     this.#queue.push({ kind, batch, resolve, reject, sinceMs: performance.now() })
     this.#writing ??= this.#drain()
     return promise
+  }
+
+  async mark(marks: readonly ClusterMark[]): Promise<void> {
+    await this.prepare()
+    this.#holders?.mark(marks)
   }
 
   gap(kind: number, fromMs: number, toMs: number): Promise<void> {
@@ -230,7 +239,8 @@ class ArchiveStore implements ArchiveCalls {
         const of = rows.find((row) => row['body'] === null)
         const texts: Uint8Array[] = []
         for (const row of rows) {
-          if (row !== of) texts.push(storable(await this.#writer.bytes(engine, row), keysOnly))
+          if (row !== of)
+            texts.push(storable(await this.#writer.texts.bytes(engine, row), keysOnly))
         }
         yield {
           position: textOf(of?.['position']),
@@ -240,7 +250,7 @@ class ArchiveStore implements ArchiveCalls {
             sincePosition: textOf(of?.['since_position']) ?? null,
           },
           incarnation: String(of?.['incarnation']),
-          ...chunkOf(texts),
+          ...joinedTexts(texts),
         }
       }
     } catch (error) {
@@ -255,7 +265,7 @@ class ArchiveStore implements ArchiveCalls {
     base?: BaseMark,
   ): Promise<readonly ResumedChange[] | undefined> {
     return this.#ask(async (engine) => {
-      const since = changesSince(engine, this.#writer, kind, resourceVersion, limit, base)
+      const since = changesSince(engine, this.#writer.texts, kind, resourceVersion, limit, base)
       const found = await unlessLost(since)
       return found === lost ? undefined : found
     })
@@ -447,7 +457,7 @@ class ArchiveStore implements ArchiveCalls {
   }
 
   async #prolong(): Promise<void> {
-    const prolonged = this.#engine.transaction(async (one) => this.#holders?.prolong(one))
+    const prolonged = this.#holding((holders) => holders.prolong(this.#engine))
     // What writes next notices what is lost.
     await prolonged.catch(() => undefined)
   }
@@ -668,16 +678,4 @@ function storable(body: Buffer, keysOnly: boolean): Uint8Array {
   if (readableText(text) === text) return Buffer.from(text)
   const problem = 'the archive has not all annotations of Secrets: some hold a copy of the Secret'
   throw new ArchiveError('ARCHIVE_BEHIND', problem, 'nothing is to be done: Secrets are listed')
-}
-
-function chunkOf(texts: readonly Uint8Array[]): Pick<ObjectChunk, 'ends' | 'bytes'> {
-  const ends = new Uint32Array(texts.length)
-  const bytes = new Uint8Array(texts.reduce((sum, text) => sum + text.length, 0))
-  let end = 0
-  for (const [at, text] of texts.entries()) {
-    bytes.set(text, end)
-    end += text.length
-    ends[at] = end
-  }
-  return { ends, bytes }
 }

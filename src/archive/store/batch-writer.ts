@@ -6,10 +6,12 @@
 
 import type { ArchiveBatch, ArchivedKind } from '../archive-calls.ts'
 import { ArchiveError } from '../archive-options.ts'
-import { lost, packedText, unlessLost, unpacked } from './bodies.ts'
-import type { SqlRow, SqlValue, Statements, Transaction } from './engine.ts'
+import { KeptTexts, lost, packedText, unlessLost } from './bodies.ts'
+import type { SqlValue, Statements, Transaction } from './engine.ts'
 import {
   type BatchOfKind,
+  keyOf,
+  namespaceAndName,
   namespacesAfter,
   remember,
   type WrittenKind,
@@ -54,7 +56,7 @@ export const rowBytes = 200
 
 export class BatchWriter {
   readonly #cache: StateCache
-  readonly #dictionaries = new Map<number, Uint8Array>()
+  readonly texts: KeptTexts = new KeptTexts()
   /** The dictionary of each kind for new bodies. */
   readonly #newest = new Map<number, number>()
 
@@ -65,7 +67,7 @@ export class BatchWriter {
   /** Forgets what it remembers: after a failed transaction, or when another process may have written. */
   forget(): void {
     this.#cache.clear()
-    this.#dictionaries.clear()
+    this.texts.forget()
     this.#newest.clear()
   }
 
@@ -238,32 +240,8 @@ export class BatchWriter {
       id = Number(row?.['id'])
       this.#newest.set(kind.id, id)
     }
-    const body = await this.dictionary(statements, id)
+    const body = await this.texts.dictionary(statements, id)
     return { id, body: body ?? new Uint8Array() }
-  }
-
-  async dictionary(
-    statements: Statements,
-    id: SqlValue | undefined,
-  ): Promise<Uint8Array | undefined> {
-    if (id === null || id === undefined) return undefined
-    const known = this.#dictionaries.get(Number(id))
-    if (known !== undefined) return known
-    const [row] = await statements.rows('SELECT body FROM dictionaries WHERE id = $1', [id])
-    const body = row?.['body']
-    if (!(body instanceof Uint8Array)) return undefined
-    this.#dictionaries.set(Number(id), body)
-    return body
-  }
-
-  /** The bytes (UTF-8) of a row with `dictionary` and this column. */
-  async bytes(statements: Statements, row: SqlRow, column = 'body'): Promise<Buffer> {
-    const dictionary = await this.dictionary(statements, row['dictionary'])
-    return unpacked(row[column] as Uint8Array, dictionary)
-  }
-
-  async text(statements: Statements, row: SqlRow, column = 'body'): Promise<string> {
-    return (await this.bytes(statements, row, column)).toString()
   }
 
   /** The states of objects as the rows have them, by place. */
@@ -289,7 +267,7 @@ export class BatchWriter {
         for (const row of rows) {
           const labels = String(row['labels'])
           const body = row['body'] as Uint8Array
-          const text = await unlessLost(this.text(statements, row))
+          const text = await unlessLost(this.texts.text(statements, row))
           states.set(placeOf(kind, keyOf(row)), {
             // The object of a damaged row is written anew, and nothing leads back from it.
             text: text === lost ? undefined : text,
@@ -548,16 +526,6 @@ export function behind(kind: ArchivedKind): ArchiveError {
 
 function placeOf(kind: number, key: string): string {
   return `${kind} ${key}`
-}
-
-function namespaceAndName(key: string): readonly [namespace: string, name: string] {
-  const slash = key.indexOf('/')
-  return slash < 0 ? ['', key] : [key.slice(0, slash), key.slice(slash + 1)]
-}
-
-export function keyOf(row: SqlRow): string {
-  const { namespace, name } = row
-  return namespace === '' ? String(name) : `${String(namespace)}/${String(name)}`
 }
 
 /** `VALUES ($2, $3), ($4, $5)`. */

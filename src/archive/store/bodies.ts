@@ -5,6 +5,7 @@
  */
 
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
+import type { SqlRow, SqlValue, Statements } from './engine.ts'
 
 const checksumBytes = 4
 
@@ -47,4 +48,45 @@ export function unpacked(packed: Uint8Array, dictionary: Uint8Array | undefined)
 
 export function unpackedText(packed: Uint8Array, dictionary: Uint8Array | undefined): string {
   return unpacked(packed, dictionary).toString()
+}
+
+const maxDictionaries = 500
+
+/** The texts of rows. Remembers the texts against which they are compressed. */
+export class KeptTexts {
+  readonly #dictionaries = new Map<number, Uint8Array>()
+
+  /** Forgets what it remembers: after a failed transaction, or when another process may have written. */
+  forget(): void {
+    this.#dictionaries.clear()
+  }
+
+  async dictionary(
+    statements: Pick<Statements, 'rows'>,
+    id: SqlValue | undefined,
+  ): Promise<Uint8Array | undefined> {
+    if (id === null || id === undefined) return undefined
+    const known = this.#dictionaries.get(Number(id))
+    if (known !== undefined) return known
+    const [row] = await statements.rows('SELECT body FROM dictionaries WHERE id = $1', [id])
+    const body = row?.['body']
+    if (!(body instanceof Uint8Array)) return undefined
+    if (this.#dictionaries.size >= maxDictionaries) this.#dictionaries.clear()
+    this.#dictionaries.set(Number(id), body)
+    return body
+  }
+
+  /** The bytes (UTF-8) of a row with `dictionary` and this column. */
+  async bytes(
+    statements: Pick<Statements, 'rows'>,
+    row: SqlRow,
+    column: 'body' | 'detail' = 'body',
+  ): Promise<Buffer> {
+    const dictionary = await this.dictionary(statements, row['dictionary'])
+    return unpacked(row[column] as Uint8Array, dictionary)
+  }
+
+  async text(...parameters: Parameters<KeptTexts['bytes']>): Promise<string> {
+    return (await this.bytes(...parameters)).toString()
+  }
 }

@@ -1,13 +1,14 @@
 /*
  * Who writes a cluster, where several processes share a database. A row of `holders` says who and until when, by the clock
- * of the database. The holder prolongs it with everything that it writes, and in between (`prolong`). When the time is over,
- * another process may take the cluster, with the next epoch. A transaction that writes checks its epochs first, and locks the
- * rows: so what a former holder still has in hand is refused.
+ * of the database. The holder prolongs it with everything that it writes, and in between (`prolong`); then it also says until
+ * when all that it saw is written (`mark`). When the time is over, another process may take the cluster, with the next epoch.
+ * A transaction that writes checks its epochs first, and locks the rows: so what a former holder still has in hand is refused.
  */
 
 import { randomUUID } from 'node:crypto'
 import { ArchiveError } from '../archive-options.ts'
-import { places, type Statements } from './engine.ts'
+import type { ClusterMark } from '../archive-calls.ts'
+import { type Engine, places, type Statements } from './engine.ts'
 
 /** How long a process holds a cluster of which it says nothing more. */
 export const holdMs = 12_000
@@ -17,9 +18,14 @@ export const prolongMs = 3_000
 /** Milliseconds since the epoch, by the clock of Postgres. */
 export const now = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
 
+/** Of a row of `holders`, whether the process is known to live: it has missed no prolongation, and nobody has shortened its hold. */
+export const isLiving: string = `holders.until >= ${now} + ${holdMs - 1.5 * prolongMs}`
+
 export class Holders {
   readonly #holder = randomUUID()
   readonly #epochs = new Map<string, number>()
+  /** What this process says of its clusters with the next prolongation. */
+  readonly #marks = new Map<string, ClusterMark>()
 
   holds(cluster: string): boolean {
     return this.#epochs.has(cluster)
@@ -63,19 +69,37 @@ export class Holders {
     }
   }
 
-  /** Prolongs the clusters that this process holds, without those that it has released; forgets those that it has lost. */
-  async prolong(statements: Statements): Promise<void> {
-    const held = [...this.#epochs.keys()].toSorted()
-    if (held.length === 0) return
-    const rows = await statements.rows(
-      `UPDATE holders SET until = ${now} + ${holdMs} WHERE holder = $1 AND cluster IN (
-         SELECT cluster FROM json_array_elements_text(CAST($2 AS JSON)) AS given (cluster))
-       RETURNING cluster, epoch`,
-      [this.#holder, JSON.stringify(held)],
+  /** Notes what {@link prolong} says of clusters. */
+  mark(marks: readonly ClusterMark[]): void {
+    for (const one of marks) this.#marks.set(one.cluster, one)
+  }
+
+  /**
+   * Prolongs the clusters that this process holds, without those that it has released, and those that a transaction of its
+   * own prolongs just now, however long that takes; forgets those that it has lost.
+   */
+  async prolong(engine: Pick<Engine, 'urgent'>): Promise<void> {
+    const held = new Map(this.#epochs)
+    if (held.size === 0) return
+    const marks = [...held.keys()].map((cluster) => {
+      const { atMs, but } = this.#marks.get(cluster) ?? {}
+      return { cluster, mark: atMs === undefined ? null : JSON.stringify({ atMs, but }) }
+    })
+    this.#marks.clear()
+    await engine.urgent(
+      `UPDATE holders SET until = ${now} + ${holdMs}, mark = COALESCE(given.mark, holders.mark)
+       FROM json_to_recordset(CAST($2 AS JSON)) AS given (cluster TEXT, mark TEXT)
+       WHERE holders.cluster = given.cluster AND holders.cluster IN (
+         SELECT cluster FROM holders WHERE holder = $1 FOR UPDATE SKIP LOCKED)`,
+      [this.#holder, JSON.stringify(marks)],
     )
+    const rows = await engine.urgent('SELECT cluster, epoch FROM holders WHERE holder = $1', [
+      this.#holder,
+    ])
     const found = new Map(rows.map((row) => [String(row['cluster']), Number(row['epoch'])]))
-    for (const [cluster, epoch] of this.#epochs) {
-      if (found.get(cluster) !== epoch) this.#epochs.delete(cluster)
+    for (const [cluster, epoch] of held) {
+      const isLost = found.get(cluster) !== epoch
+      if (isLost && this.#epochs.get(cluster) === epoch) this.#epochs.delete(cluster)
     }
   }
 
@@ -107,12 +131,6 @@ export async function forgetClusters(statements: Statements, keepMs: number): Pr
     )
   }
   await statements.rows(`DELETE FROM holders WHERE until < ${now} - $1`, [keepMs])
-}
-
-/** The clusters that some process writes. */
-export async function heldClusters(statements: Statements): Promise<ReadonlySet<string>> {
-  const rows = await statements.rows(`SELECT cluster FROM holders WHERE until >= ${now}`)
-  return new Set(rows.map((row) => String(row['cluster'])))
 }
 
 export function ofAnother(cluster: string): ArchiveError {

@@ -1,6 +1,7 @@
 /* The rows of kinds: how one is made, and what the writer takes from it. */
 
-import type { ArchiveBatch, ArchivedKind, KindState } from '../archive-calls.ts'
+import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
+import type { ArchiveBatch, ArchivedKind, ClusterMark, KindState } from '../archive-calls.ts'
 import type { SqlRow, Statements } from './engine.ts'
 
 /** A kind that is written. */
@@ -84,10 +85,20 @@ async function kindRow(
   { cluster, group, resource }: ArchivedKind,
 ): Promise<SqlRow | undefined> {
   const [row] = await statements.rows(
-    'SELECT * FROM kinds WHERE cluster = $1 AND api_group = $2 AND resource = $3',
+    `SELECT kinds.*, holders.mark FROM kinds LEFT JOIN holders ON holders.cluster = kinds.cluster
+     WHERE kinds.cluster = $1 AND api_group = $2 AND resource = $3`,
     [cluster, group, resource],
   )
   return row
+}
+
+/** Until when all that was seen of a kind is written, by its row with the mark of its holder; 0: nothing is. */
+export function writtenIn(row: SqlRow): number {
+  const writtenMs = Number(row['written'])
+  const mark = textOf(row['mark'])
+  if (mark === undefined || writtenMs === 0) return writtenMs
+  const { atMs, but } = JSON.parse(mark) as Pick<ClusterMark, 'atMs' | 'but'>
+  return but[String(row['id'])] ?? Math.max(writtenMs, atMs)
 }
 
 export function adopt(kind: WrittenKind, row: SqlRow): void {
@@ -95,7 +106,7 @@ export function adopt(kind: WrittenKind, row: SqlRow): void {
   kind.namespaces = namespacesOf(row)
   kind.incarnation = String(row['incarnation'])
   kind.writtenMs = Number(row['written'])
-  kind.beginsMs = row['begins'] === null ? undefined : Number(row['begins'])
+  kind.beginsMs = numberIn(row['begins'])
 }
 
 export function textOf(value: SqlRow[string] | undefined): string | undefined {
@@ -132,4 +143,19 @@ export function remember(kind: WrittenKind, batch: ArchiveBatch): void {
 /** Before the last part of a list nothing newer is known of the whole kind. */
 export function writtenAfter(kind: WrittenKind, batch: ArchiveBatch): number {
   return batch.list?.isLast === false ? kind.writtenMs : batch.timeMs
+}
+
+export function numberIn(value: SqlRow[string] | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value)
+}
+
+/** The key of the object that a row is about. */
+export function keyOf(row: SqlRow): string {
+  return objectKey({ namespace: String(row['namespace']), name: String(row['name']) })
+}
+
+/** The columns of a key. */
+export function namespaceAndName(key: string): readonly [namespace: string, name: string] {
+  const { namespace, name } = splitObjectKey(key)
+  return [namespace, name]
 }

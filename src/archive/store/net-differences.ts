@@ -20,7 +20,8 @@ import { places, type SqlRow } from './engine.ts'
 import { readableFields } from './kept-state.ts'
 import { hasUnknown, placeOfUnknown } from './masks.ts'
 import { withoutNoise } from './noise.ts'
-import { changeOf, keyOf, ofObject, type PastReader, placeOf, typeOf } from './past-reader.ts'
+import { keyOf, namespaceAndName } from './kind-rows.ts'
+import { changeOf, ofObject, type PastReader, placeOf, typeOf } from './past-reader.ts'
 import {
   askedKeys,
   askedKinds,
@@ -29,6 +30,7 @@ import {
   gapsOf,
   isAsked,
   type PastKind,
+  unwrittenGaps,
 } from './past-kinds.ts'
 import { pathsIn } from './paths.ts'
 
@@ -58,7 +60,7 @@ export async function netDifferences(
   { parts, fromMs, toMs = Number.MAX_SAFE_INTEGER, after, limit }: DifferencesQuestion,
 ): Promise<ChangesPage> {
   const asked = await askedKinds(reader, parts)
-  const gaps: ArchiveGap[] = [...asked.gaps]
+  const gaps: ArchiveGap[] = [...asked.gaps, ...unwrittenGaps(asked.kinds.values(), toMs)]
   const changes: ArchivedChange[] = []
   const cursor = after === undefined ? undefined : (JSON.parse(after) as Cursor)
   const budget = { rows: maxLookedAt, objects: maxCompared }
@@ -155,8 +157,8 @@ async function* changedKeys(
   const keys = askedKeys(kind, maxKeys)
   if (keys !== undefined) {
     const begin = [namespace, name]
-    for (const key of keys.toSorted((a, b) => compare(pairOf(a), pairOf(b)))) {
-      const order = cursor === undefined ? 1 : compare(pairOf(key), begin)
+    for (const key of keys.toSorted((a, b) => compare(namespaceAndName(a), namespaceAndName(b)))) {
+      const order = cursor === undefined ? 1 : compare(namespaceAndName(key), begin)
       if (order > 0 || (order === 0 && isSecond)) yield key
     }
     return
@@ -192,11 +194,6 @@ async function* changedKeys(
       return
     }
   }
-}
-
-function pairOf(key: string): readonly string[] {
-  const { namespace, name } = splitObjectKey(key)
-  return [namespace, name]
 }
 
 /** The newest changes of an object that are looked at, for who made them. */

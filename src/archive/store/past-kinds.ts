@@ -4,8 +4,11 @@
  */
 
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import type { ArchivedKind, ArchiveGap, ArchivePart } from '../archive-calls.ts'
-import { places, type SqlRow, type Statements } from './engine.ts'
+import { compareResourceVersions, resourceVersion } from '../../kubernetes/resource-version.ts'
+import type { ArchivedKind, ArchiveGap, ArchivePart, FollowedKind } from '../archive-calls.ts'
+import { type Engine, places, type SqlRow, type Statements } from './engine.ts'
+import { isLiving } from './holders.ts'
+import { namespacesOf, numberIn, textOf, writtenIn } from './kind-rows.ts'
 
 /** A kind as its row tells. */
 export interface PastKind {
@@ -13,8 +16,11 @@ export interface PastKind {
   readonly archived: ArchivedKind
   /** Since when all changes are known; `undefined`: there was no whole list yet. */
   readonly beginsMs: number | undefined
+  /** Until when all that was seen is written. */
   readonly writtenMs: number
   readonly position: string | undefined
+  /** Since when the archive lacks what was seen, or may lack it, since it is not known whether a process writes it. */
+  readonly unwrittenMs: number | undefined
   /** What the caller asked about; an object counts if it belongs to one of them. */
   readonly parts: readonly AskedPart[]
 }
@@ -36,19 +42,24 @@ export interface AskedKinds {
 const maxClusters = 100
 
 interface KindSource {
-  readonly engine: Statements
+  readonly engine: Pick<Engine, 'dialect' | 'rows'>
+  readonly holds: (cluster: string) => boolean | undefined
   /** The paths whose values are withheld, of rows from before they were masked, too. */
   readonly maskedOf: (kind: { readonly group: string; readonly kind: string }) => readonly string[]
 }
 
 export async function askedKinds(
-  { engine, maskedOf }: KindSource,
+  { engine, holds, maskedOf }: KindSource,
   parts: readonly ArchivePart[],
 ): Promise<AskedKinds> {
   const clusters = [...new Set(parts.map(({ cluster }) => cluster))]
   const isFew = clusters.length <= maxClusters
+  // A file has one process.
+  const doubt = engine.dialect === 'sqlite' ? '0' : `CASE WHEN ${isLiving} THEN 0 ELSE 1 END`
   const rows = await engine.rows(
-    `SELECT * FROM kinds${isFew ? ` WHERE cluster IN (${places(clusters, 1)})` : ''}`,
+    `SELECT kinds.*, holders.mark, ${doubt} AS is_doubtful
+     FROM kinds LEFT JOIN holders ON holders.cluster = kinds.cluster
+     ${isFew ? `WHERE kinds.cluster IN (${places(clusters, 1)})` : ''}`,
     isFew ? clusters : [],
   )
   const byName = new Map(rows.map((row) => [nameOf(kindIn(row, () => [])), row]))
@@ -63,7 +74,12 @@ export async function askedKinds(
       continue
     }
     const id = Number(row['id'])
-    const kind = kinds.get(id) ?? { id, ...pastKind(row, maskedOf), parts: [] }
+    const kind = kinds.get(id) ?? {
+      id,
+      ...pastKind(row, maskedOf),
+      unwrittenMs: unwrittenSince(row, part, holds(part.cluster)),
+      parts: [],
+    }
     kinds.set(id, kind)
     const { namespaces, keys, uids } = part
     kind.parts.push({ namespaces: setOf(namespaces), keys: setOf(keys), uids: setOf(uids) })
@@ -98,17 +114,44 @@ function kindIn(row: SqlRow, maskedOf: KindSource['maskedOf']): ArchivedKind {
 function pastKind(
   row: SqlRow,
   maskedOf: KindSource['maskedOf'],
-): Pick<PastKind, 'archived' | 'beginsMs' | 'writtenMs' | 'position'> {
+): Omit<PastKind, 'id' | 'unwrittenMs' | 'parts'> {
   return {
     archived: kindIn(row, maskedOf),
     beginsMs: numberIn(row['begins']),
-    writtenMs: Number(row['written']),
-    position: row['position'] === null ? undefined : String(row['position']),
+    writtenMs: writtenIn(row),
+    position: textOf(row['position']),
   }
 }
 
-export function numberIn(value: SqlRow[string] | undefined): number | undefined {
-  return value === null || value === undefined ? undefined : Number(value)
+/**
+ * Since when the archive lacks changes of a kind. Who follows the kind knows it: by what it has to write itself, or, where
+ * another process writes, by what it has seen that is behind the archive's position. For all others, what that process
+ * has said last is the end of what is known once it is not known to live.
+ */
+function unwrittenSince(
+  row: SqlRow,
+  { followed }: Pick<ArchivePart, 'followed'>,
+  isHeld: boolean | undefined,
+): number | undefined {
+  if (followed?.own !== undefined && isHeld !== false) return followed.own.unknownSinceMs
+  const writtenMs = writtenIn(row)
+  if (followed !== undefined && followed.sinceMs <= writtenMs) {
+    const isWritten = hasReached(row, followed)
+    if (isWritten !== undefined) return isWritten ? undefined : writtenMs
+  }
+  const isUnknown = isHeld === true ? followed !== undefined : Number(row['is_doubtful']) === 1
+  return isUnknown && writtenMs > 0 ? writtenMs : undefined
+}
+
+/** Whether the archive has what another process has reached; `undefined`: these cannot be compared. */
+function hasReached(row: SqlRow, { incarnation, reached }: FollowedKind): boolean | undefined {
+  if (row['incarnation'] !== incarnation) return undefined
+  const namespaces = namespacesOf(row)
+  const orders = Object.entries(reached).map(([namespace, to]) => {
+    const at = (namespace === '' ? textOf(row['position']) : namespaces?.[namespace]) ?? ''
+    return compareResourceVersions(resourceVersion(at), resourceVersion(to))
+  })
+  return orders.includes(undefined) ? undefined : orders.every((order = 0) => order >= 0)
 }
 
 /** Whether an object belongs to what was asked about. */
@@ -170,6 +213,17 @@ export async function gapsOf(
     const kind = kinds.get(Number(row['kind_id']))
     if (kind === undefined) return []
     return [gapOf(kind, 'ARCHIVE_GAP', Number(row['begins']), Number(row['ends']))]
+  })
+}
+
+/** Kinds of which the archive lacks, or may lack, changes before a time. */
+export function unwrittenGaps(
+  kinds: Iterable<PastKind>,
+  untilMs: number = Infinity,
+): readonly ArchiveGap[] {
+  return [...kinds].flatMap((kind) => {
+    const { unwrittenMs = Infinity } = kind
+    return unwrittenMs < untilMs ? [gapOf(kind, 'ARCHIVE_GAP', unwrittenMs, undefined)] : []
   })
 }
 

@@ -12,34 +12,33 @@ import {
   type RecordType,
 } from '../archive-calls.ts'
 import { type ArchiveOptions, maskedPaths } from '../archive-options.ts'
-import { unpackedText } from './bodies.ts'
+import { KeptTexts } from './bodies.ts'
 import { idsWithin } from './change-rows.ts'
 import type { Engine, SqlRow, SqlValue } from './engine.ts'
 import { stateBefore } from './kept-state.ts'
 import { withheldFields } from './masks.ts'
-import { numberIn, type PastKind } from './past-kinds.ts'
+import { namespaceAndName, numberIn } from './kind-rows.ts'
+import type { PastKind } from './past-kinds.ts'
+
+export interface PastOptions extends Pick<ArchiveOptions, 'masked'> {
+  /** Whether this process writes a cluster; `undefined`: no other one has the database. */
+  readonly holds: (cluster: string) => boolean | undefined
+}
 
 export class PastReader {
   readonly engine: Engine
+  readonly holds: PastOptions['holds']
   readonly maskedOf: (kind: Pick<ArchivedKind, 'group' | 'kind'>) => readonly string[]
-  readonly #dictionaries = new Map<number, Uint8Array>()
+  readonly #texts = new KeptTexts()
 
-  constructor(engine: Engine, options: Pick<ArchiveOptions, 'masked'>) {
+  constructor(engine: Engine, options: PastOptions) {
     this.engine = engine
+    this.holds = options.holds
     this.maskedOf = (kind) => maskedPaths(options, kind)
   }
 
-  /** The text of a row's packed column. */
-  async text(row: SqlRow, column: 'detail' | 'body'): Promise<string> {
-    const id = numberIn(row['dictionary'])
-    let dictionary = id === undefined ? undefined : this.#dictionaries.get(id)
-    if (id !== undefined && dictionary === undefined) {
-      const [found] = await this.engine.rows('SELECT body FROM dictionaries WHERE id = $1', [id])
-      dictionary = found?.['body'] as Uint8Array
-      if (this.#dictionaries.size >= maxDictionaries) this.#dictionaries.clear()
-      this.#dictionaries.set(id, dictionary)
-    }
-    return unpackedText(row[column] as Uint8Array, dictionary)
+  text(row: SqlRow, column: 'detail' | 'body'): Promise<string> {
+    return this.#texts.text(this.engine, row, column)
   }
 
   /** The last change of an object at or before a time. */
@@ -88,7 +87,6 @@ export class PastReader {
   }
 }
 
-const maxDictionaries = 500
 const newestId: number = Number.MAX_SAFE_INTEGER
 /** Every 32nd change, about, has the whole state before it. */
 const maxSteps = 5_000
@@ -96,8 +94,7 @@ export const ofObject = 'kind_id = $1 AND namespace = $2 AND name = $3'
 const plainColumns = 'id, uid, time, after, type, version, manager, paths'
 
 export function placeOf(kind: PastKind, key: string): readonly SqlValue[] {
-  const { namespace, name } = splitObjectKey(key)
-  return [kind.id, namespace, name]
+  return [kind.id, ...namespaceAndName(key)]
 }
 
 export function typeOf(row: SqlRow): RecordType {
@@ -133,9 +130,4 @@ export function changeOf(
     repeats: 1,
     ...own,
   }
-}
-
-export function keyOf(row: SqlRow): string {
-  const { namespace, name } = row
-  return namespace === '' ? String(name) : `${String(namespace)}/${String(name)}`
 }

@@ -17,16 +17,15 @@ import type {
   PastQuestion,
 } from '../archive-calls.ts'
 import { lost, unlessLost } from './bodies.ts'
-import type { ArchiveOptions } from '../archive-options.ts'
 import { type ChangeFilter, changeRows } from './change-rows.ts'
 import { parsed } from './differences.ts'
 import type { Engine, SqlRow } from './engine.ts'
 import { fieldsIn, pathsOfDetail, readableText } from './kept-state.ts'
 import { withheld } from './masks.ts'
-import { heldClusters } from './holders.ts'
 import { netDifferences } from './net-differences.ts'
-import { askedKinds, gapOf, gapsOf, isAsked, numberIn, type PastKind } from './past-kinds.ts'
-import { changeOf, keyOf, ofObject, PastReader, placeOf, typeOf } from './past-reader.ts'
+import { askedKinds, gapOf, gapsOf, isAsked, type PastKind, unwrittenGaps } from './past-kinds.ts'
+import { keyOf, numberIn } from './kind-rows.ts'
+import { changeOf, ofObject, type PastOptions, PastReader, placeOf, typeOf } from './past-reader.ts'
 import { isWithin, manyPaths, pathsIn, stepsOf } from './paths.ts'
 
 const readers = new WeakMap<Engine, PastReader>()
@@ -34,7 +33,7 @@ const readers = new WeakMap<Engine, PastReader>()
 /** The questions about the past. */
 export function past(
   engine: Engine,
-  options: Pick<ArchiveOptions, 'masked'>,
+  options: PastOptions,
 ): Pick<ArchiveCalls, 'changes' | 'objectAt' | 'differences'> {
   const reader = readers.get(engine) ?? new PastReader(engine, options)
   readers.set(engine, reader)
@@ -86,7 +85,7 @@ async function changes(reader: PastReader, question: ChangesQuestion): Promise<C
       ...asked.gaps,
       ...beginnings(asked.kinds, sinceMs, following),
       ...(await gapsOf(engine, asked.kinds, sinceMs ?? 0, untilMs ?? Number.MAX_SAFE_INTEGER)),
-      ...(await unwrittenGaps(engine, asked.kinds, untilMs)),
+      ...unwrittenGaps(asked.kinds.values(), untilMs),
     ],
   }
 }
@@ -156,19 +155,6 @@ async function filterOf(
 
 function isOfStatus(row: SqlRow, paths: readonly string[]): boolean {
   return typeOf(row) === 'MODIFIED' && paths.every((path) => isWithin(path, [['status']]))
-}
-
-/** Kinds of clusters that no process writes at present, where processes share a database: since they were written last. */
-async function unwrittenGaps(
-  engine: Engine,
-  kinds: ReadonlyMap<number, PastKind>,
-  untilMs: number = Infinity,
-): Promise<readonly ArchiveGap[]> {
-  if (engine.dialect === 'sqlite') return []
-  const held = await heldClusters(engine)
-  return [...kinds.values()]
-    .filter(({ archived, writtenMs }) => !held.has(archived.cluster) && writtenMs < untilMs)
-    .map((kind) => gapOf(kind, 'ARCHIVE_GAP', kind.writtenMs, undefined))
 }
 
 /** Where a question begins before the archive does. */
@@ -255,6 +241,8 @@ async function changeAtTime(
 ): Promise<MadeBy> {
   const { beginsMs = 0 } = kind
   if (timeMs < beginsMs) return { gap: gapOf(kind, 'BEFORE_ARCHIVE', undefined, beginsMs) }
+  const [unwritten] = unwrittenGaps([kind], timeMs)
+  if (unwritten !== undefined) return { gap: unwritten }
   const gaps = await gapsOf(reader.engine, new Map([[kind.id, kind]]), 0, timeMs)
   const within = gaps.find(({ toMs }) => toMs > timeMs)
   if (within !== undefined) return { gap: within }

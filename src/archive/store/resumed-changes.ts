@@ -15,14 +15,15 @@ import {
   resourceVersion,
 } from '../../kubernetes/resource-version.ts'
 import { type BaseMark, recordTypes, type ResumedChange } from '../archive-calls.ts'
-import { type BatchWriter, keyOf } from './batch-writer.ts'
+import type { KeptTexts } from './bodies.ts'
+import { keyOf } from './kind-rows.ts'
 import type { Engine, SqlRow } from './engine.ts'
 import { readableText, stateBefore } from './kept-state.ts'
 
 /** `undefined`: the archive does not know all of them, or they are more than `limit`. */
 export async function changesSince(
   engine: Engine,
-  writer: BatchWriter,
+  texts: KeptTexts,
   kind: number,
   since: string,
   limit: number,
@@ -51,7 +52,7 @@ export async function changesSince(
   for (const object of silent) {
     // Its version is after the least of the namespaces; its change may be before the position all the same.
     if (joint !== undefined && (await isLastChange(engine, kind, object))) continue
-    const after = readableText((await newestText(engine, writer, kind, object)) ?? '')
+    const after = readableText((await newestText(engine, texts, kind, object)) ?? '')
     changes.push({
       type: 'MODIFIED',
       key: keyOf(object),
@@ -61,13 +62,12 @@ export async function changesSince(
       after,
     })
   }
-  const texts = new Map<string, string | undefined>()
+  const states = new Map<string, string | undefined>()
   for (const change of rows) {
     const key = keyOf(change)
-    const hasText = texts.has(key)
-    const after = hasText ? texts.get(key) : await newestText(engine, writer, kind, change)
-    const before = stateBefore(after, await writer.text(engine, change, 'detail'))
-    texts.set(key, before)
+    const after = states.has(key) ? states.get(key) : await newestText(engine, texts, kind, change)
+    const before = stateBefore(after, await texts.text(engine, change, 'detail'))
+    states.set(key, before)
     if (Number(change['id']) > (base?.lastChange ?? Infinity)) continue
     const one = resumed(change, key, before, after)
     changes.push(joint === undefined ? one : { ...one, position: String(change['position']) })
@@ -158,7 +158,7 @@ async function isLastChange(
 /** `undefined`: there is no such object now. */
 async function newestText(
   engine: Engine,
-  writer: BatchWriter,
+  texts: KeptTexts,
   kind: number,
   { namespace = '', name = '' }: SqlRow,
 ): Promise<string | undefined> {
@@ -166,7 +166,7 @@ async function newestText(
     'SELECT dictionary, body FROM objects WHERE kind_id = $1 AND namespace = $2 AND name = $3',
     [kind, namespace, name],
   )
-  return found && writer.text(engine, found)
+  return found && texts.text(engine, found)
 }
 
 function orderOf(a: SqlRow[string] | undefined, b: string): number | undefined {

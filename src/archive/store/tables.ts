@@ -2,7 +2,8 @@
  * The tables of the archive, as a list of versions. A new version is a new entry: an entry that was released never changes.
  * `migrate` brings a database to the newest version, in one transaction, and refuses one that is newer than the program.
  *
- *     holders       which process writes a cluster, and until when nobody else may; its epoch grows with each holder
+ *     holders       which process writes a cluster, and until when nobody else may; its epoch grows with each holder. `mark`:
+ *                   until when all that it saw is written, as JSON
  *     kinds         a kind of a cluster, its form, its position (the resource version that `objects` shows), and how much there
  *                   is of it. `begins`: since when all changes are known; `since_position`: since which position there is a
  *                   row of each, with the last change until then. `namespaces`: where each namespace is watched by itself,
@@ -63,4 +64,5 @@ export const versions: readonly (readonly string[])[] = [
     `CREATE TABLE serving (cluster TEXT NOT NULL PRIMARY KEY, address TEXT NOT NULL)`,
   ],
   [`ALTER TABLE kinds ADD COLUMN namespaces TEXT`],
+  [`ALTER TABLE holders ADD COLUMN mark TEXT`],
 ]
