@@ -242,3 +242,20 @@ describe('What manages an object', () => {
     expect(served.log.filter((line) => line.includes('unexpectedly'))).toEqual([])
   })
 })
+
+it('A manager is decoded, and paid for, once for all rows that it manages', async () => {
+  const examined = async (query: string): Promise<number> => {
+    const { errors, extensions } = await served.explained(admin, query)
+    expect(errors).toBeUndefined()
+    const explained = extensions.explain.fields as readonly { readonly examined: number }[]
+    return explained.reduce((sum, one) => sum + one.examined, 0)
+  }
+  const names = JSON.stringify(['tracked', 'far'])
+  const rows = (selected: string): string =>
+    `{ configMaps(namespace: "one", where: { name: { in: ${names} } }) { nodes { ${selected} } } }`
+  const without = await examined(rows('name'))
+  const reversals = rows('name a: managedBy { reversal } b: managedBy { reversal }')
+  const more = (await examined(reversals)) - without
+  expect(more).toBeGreaterThanOrEqual(20)
+  expect(more).toBeLessThan(40)
+})

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { definitionOf, definitionsPath, versionOf } from '../gateway/definitions.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
+import { firstAnswer } from '../support/gateway.ts'
 import { needsPostgres, startPostgres } from '../support/postgres.ts'
 import { core, type PastGateway, startPast, wait } from './past-gateway.ts'
 
@@ -86,6 +87,21 @@ describe('who asks too much of the past', () => {
     },
   )
 
+  it('is refused conditions of more values than a change is compared with', async () => {
+    const many = Array.from({ length: 501 }, (_, at) => `/value-${at}`)
+    for (const field of ['path', 'name', 'manager', 'kind']) {
+      const query = `query ($in: [String!]) { changes(where: { ${field}: { in: $in } }) { nodes { id } } }`
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { errors } = await past.gateway.query(query, { in: many })
+      expect(errors, field).toMatchObject([
+        { extensions: { code: 'BAD_USER_INPUT', argument: `where.${field}` } },
+      ])
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      const { changes } = await past.gateway.data(query, { in: many.slice(1) })
+      expect(changes.nodes, field).toEqual([])
+    }
+  })
+
   it('does not keep others waiting', async () => {
     const { gateway } = past
     const heavy = Array.from({ length: 200 }, (_, at) =>
@@ -125,6 +141,29 @@ it(
         { [name]: value },
       )
       expect(answer, list).toEqual({ data: { changes: { nodes: [] } } })
+    }
+  },
+)
+
+it(
+  'A resume token that the gateway has not made asks Postgres for nothing that it cannot read',
+  { ...needsPostgres, timeout: 120_000 },
+  async () => {
+    await using postgres = await startPostgres()
+    await using past = await startPast('memory', { archive: { url: await postgres.database() } })
+    const query =
+      'subscription ($resumeFrom: String) { changes(types: ["ConfigMap"], resumeFrom: $resumeFrom) { reset resumeToken incomplete { code } } }'
+    const first = async (resumeFrom?: string): Promise<Fields> => {
+      const { data } = await firstAnswer(past.gateway.connect(), query, { resumeFrom })
+      return data.changes
+    }
+    const { resumeToken } = await first()
+    const fields = JSON.parse(Buffer.from(resumeToken, 'base64url').toString()) as unknown[]
+    for (const ms of [1e300, -1e300, 0.5]) {
+      const forged = JSON.stringify([...fields.slice(0, -1), ms])
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const frame = await first(Buffer.from(forged).toString('base64url'))
+      expect(frame, String(ms)).toMatchObject({ reset: true, incomplete: [] })
     }
   },
 )

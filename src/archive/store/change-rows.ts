@@ -20,6 +20,8 @@ interface Unseen {
 }
 
 const maxLookedAt = 100_000
+/** Comparing a row with so many paths takes as long as looking at it. */
+const pathsPerRow = 25
 const maxObjectWalks = 64
 const maxKindWalks = 16
 /** More values of a filter are compared when the rows are read. */
@@ -81,7 +83,7 @@ export async function* changeRows(
     end: isForward ? newest : oldest,
     filter: sqlOf(engine, kinds, question),
     atOnce: Math.ceil((2 * limit) / sources.length) + 1,
-    budget: { left: maxLookedAt },
+    budget: { left: maxLookedAt / (1 + (question.paths?.length ?? 0) / pathsPerRow) },
   }
   const walks = sources.map((source) => rowsOf(walk, source))
   const heads = await Promise.all(walks.map((rows) => rows.next()))

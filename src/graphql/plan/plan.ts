@@ -211,18 +211,23 @@ export class PlanVariation {
     return readsOnce ? schemaWork(schema, work) : work
   }
 
-  /** The kinds that the plan reads, each in the cluster of its root field. */
+  /** The kinds that the plan reads, each in the cluster of its root field, and once however many fields read it. */
   kinds(served: ServedSchema, variables: VariableValues): readonly ClusterKind[] {
-    return this.#roots.flatMap(({ args, needs, further }) => {
+    const kinds = new Map<string, ClusterKind>()
+    let found = 0
+    for (const { args, needs, further } of this.#roots) {
+      if (found > maxNeeds) break
       try {
         const values = args.coerce(variables)
         const needed = neededIn(served, values, needs, variables)
-        return [...needed, ...(further?.(served, values, variables) ?? [])]
+        const all = [...needed, ...(further?.(served, values, variables) ?? [])]
+        for (const at of all) kinds.set(needKey(at), at)
+        found += all.length
       } catch {
         // The field reports its wrong arguments when the plan writes it.
-        return []
       }
-    })
+    }
+    return [...kinds.values()]
   }
 
   /**
@@ -507,6 +512,16 @@ function placedRoot(kindsOf: NamedByArguments, field: PlanField): RootWriter {
       }).flat()
     },
   }
+}
+
+/** From so many needs on, the kinds of further root fields are prepared when a run lacks them. Few operations can pay for as many. */
+const maxNeeds = 20_000
+
+/** Equal for needs that are prepared alike. */
+function needKey({ cluster, kind, indexes, isOptional = false }: ClusterKind): string {
+  const { needed = [], useful = [] } = indexes ?? {}
+  const wanted = indexes === undefined ? '' : `${[...needed].join()} ${[...useful].join()}`
+  return `${cluster}/${kind.typeName}/${isOptional ? 1 : 0}/${wanted}`
 }
 
 /** The kinds that a request needs from a cluster. Throws the GraphQLError of an argument that cannot be coerced. */

@@ -114,8 +114,9 @@ export function clustersNamed(served: ServedSchema, args: ClusterNames): readonl
     throw new ClientError('BAD_USER_INPUT', message, details)
   }
   if (clusters !== undefined && clusters !== null) {
-    const all = clusters.includes('*') ? [...served.clusters.keys()] : []
-    const named = clusters.filter((name) => name !== '*')
+    const names = distinct(clusters)
+    const all = names.has('*') ? [...served.clusters.keys()] : []
+    const named = [...names].filter((name) => name !== '*')
     const known = named.map((name) => knownCluster(served, name, 'clusters'))
     const meant = [...new Set([...all, ...known])].toSorted()
     return served.whole === undefined ? meant : meant.filter((one) => served.clusters.has(one))
@@ -124,6 +125,15 @@ export function clustersNamed(served: ServedSchema, args: ClusterNames): readonl
     return selectedClusters(served, clusterSelector)
   }
   return [clusterNamed(served, cluster)]
+}
+
+const distinctNames = new WeakMap<readonly string[], ReadonlySet<string>>()
+
+/** The names of a list, found once for all fields that share the variable. */
+function distinct(names: readonly string[]): ReadonlySet<string> {
+  let known = distinctNames.get(names)
+  if (known === undefined) distinctNames.set(names, (known = new Set(names)))
+  return known
 }
 
 /**

@@ -69,6 +69,9 @@ interface Asked {
   readonly isOfCluster: boolean
   /** The subject itself and its groups; `undefined` for any subject. */
   readonly subjects: readonly RbacSubject[] | undefined
+  /** Their keys, and the names under which bindings have them. */
+  readonly wanted: ReadonlySet<string> | undefined
+  readonly subjectNames: readonly string[]
 }
 
 interface Grant {
@@ -148,6 +151,7 @@ function askedOf(run: ReadRun, args: AccessGrantsArguments): Asked {
   const known = [...run.served.kinds.values()].find(
     (kind) => kind.resource.group === at?.group && kind.resource.resource === at.resource,
   )
+  const subjects = subject === undefined || subject === null ? undefined : subjectsAsked(subject)
   return {
     verb: verb === undefined || verb === null ? undefined : checkedVerb({ verb }),
     at: at && { group: at.group, resource: at.resource, subresource: subresource ?? '' },
@@ -155,7 +159,9 @@ function askedOf(run: ReadRun, args: AccessGrantsArguments): Asked {
     // A Role in a Namespace may grant access to the Namespace itself.
     namespace: (isNamespace ? (name ?? namespace) : namespace) ?? undefined,
     isOfCluster: known?.resource.namespaced === false && !isNamespace,
-    subjects: subject === undefined || subject === null ? undefined : subjectsAsked(subject),
+    subjects,
+    wanted: subjects && new Set(subjects.map(subjectKey)),
+    subjectNames: namesOfSubjects(subjects ?? []),
   }
 }
 
@@ -177,6 +183,14 @@ function subjectsAsked({
     subject = { kind: 'ServiceAccount', namespace, name }
   }
   return [subject, ...[...groupsOf(subject), ...(groups ?? [])].map(group)]
+}
+
+/** The names under which bindings have the subjects, each once. */
+function namesOfSubjects(subjects: readonly RbacSubject[]): readonly string[] {
+  const users = subjects.flatMap((one) =>
+    one.kind === 'ServiceAccount' ? `system:serviceaccount:${one.namespace}:${one.name}` : [],
+  )
+  return [...new Set([...users, ...subjects.map(({ name }) => name)])]
 }
 
 /**
@@ -255,13 +269,14 @@ function grantsIn(
     return known.get(name)
   }
   const names = asked.subjects === undefined ? roleNames(run, parts, asked, granting) : undefined
-  const wanted = asked.subjects && new Set(asked.subjects.map(subjectKey))
+  const { wanted } = asked
   const unseen = new Set<string>()
   const grants: Grant[] = []
   for (const part of parts) {
     const { kind, view, scope } = part
     if (!bindings.includes(kind.resource.kind)) continue
     const isOfCluster = !kind.resource.namespaced
+    budget.spend('tests', asked.subjectNames.length)
     for (const id of bindingIds(part, asked, names)) {
       budget.spend('examined', 1)
       const key = view.keyOf(id)
@@ -353,18 +368,13 @@ function idsIn({ view }: KindView, namespace: string | undefined): Iterable<Obje
 /** The bindings that may grant what is asked for. `names`: of the roles that do. */
 function bindingIds(
   part: KindView,
-  { subjects, namespace }: Asked,
+  { subjects, subjectNames, namespace }: Asked,
   names: ReadonlySet<string> | undefined,
 ): Iterable<ObjectId> {
   const { view, kind } = part
   const isNamed = (index: string, values: Iterable<string>): Iterable<ObjectId> =>
     new Set([...values].flatMap((value) => [...(view.index(index).posting(value) ?? [])]))
-  if (subjects !== undefined) {
-    const users = subjects.flatMap((one) =>
-      one.kind === 'ServiceAccount' ? `system:serviceaccount:${one.namespace}:${one.name}` : [],
-    )
-    return isNamed('subjectName', [...users, ...subjects.map(({ name }) => name)])
-  }
+  if (subjects !== undefined) return isNamed('subjectName', subjectNames)
   if (names !== undefined) return isNamed('roleName', names)
   return idsIn(part, kind.resource.namespaced ? namespace : undefined)
 }

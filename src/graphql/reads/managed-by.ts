@@ -21,12 +21,13 @@ import {
   hasLabel,
   hasValue,
 } from '../../query/condition/condition.ts'
+import { examinedPerDecoded } from '../../query/condition/work-budget.ts'
 import { VisiblePart } from '../../query/page/list-part.ts'
 import { unlessRefused } from '../errors/client-error.ts'
 import type { FoundObject, KindView } from '../prepare/kind-view.ts'
 import type { ManagerValue } from '../schema/gateway-types.ts'
 import { foundByKey, kindOfIdentity, refOf } from './object-read.ts'
-import type { ReadRun } from './read-run.ts'
+import { OncePerRun, type ReadRun } from './read-run.ts'
 import { readMetadata } from './relation-read.ts'
 
 /** The managers of an object, the nearest to the source first. */
@@ -40,8 +41,8 @@ export function managersOf(run: ReadRun, part: KindView, id: ObjectId): readonly
     const find = (): FoundObject | undefined =>
       part.past === undefined ? unlessRefused(() => foundManager(run, cluster, manager)) : undefined
     if (manager.isUnsure) {
-      const held = heldOf(find())
-      if (held === undefined || !lists(held, object)) return []
+      const application = heldOf(run, find())
+      if (application === undefined || !lists(application, object)) return []
     }
     return {
       tool: manager.tool,
@@ -49,7 +50,7 @@ export function managersOf(run: ReadRun, part: KindView, id: ObjectId): readonly
       namespace: manager.namespace ?? null,
       name: manager.name,
       reversal() {
-        return reversalOf(manager, heldOf(manager.owner && find())) ?? null
+        return reversalOf(manager, heldOf(run, manager.owner && find())) ?? null
       },
       object() {
         const found = find()
@@ -59,8 +60,16 @@ export function managersOf(run: ReadRun, part: KindView, id: ObjectId): readonly
   })
 }
 
-function heldOf(found: FoundObject | undefined): Fields | undefined {
-  return found?.part.view.object(found.id) as unknown as Fields | undefined
+const held = new OncePerRun<Fields>()
+
+/** A manager, decoded once for all that it manages: an Application may be large. */
+function heldOf(run: ReadRun, found: FoundObject | undefined): Fields | undefined {
+  if (found === undefined) return undefined
+  const { part, id } = found
+  return held.of(run, `${part.cluster}/${part.kind.typeName}/${part.view.keyOf(id)}`, () => {
+    run.budget.spend('examined', examinedPerDecoded)
+    return part.view.object(id) as unknown as Fields
+  })
 }
 
 /** The manager that an object names. Of several with its name, none is known to be it. Throws `ClientError`. */

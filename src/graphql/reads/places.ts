@@ -225,6 +225,9 @@ export function visibilityOf(parts: Iterable<SeenPart>, isRefused = false): Visi
   return least
 }
 
+/** Reading a place, or finding that it cannot be read, takes as long as so many tests. */
+const testsPerPlace = 50
+
 export class Places<P extends KindView = KindView> extends PlacesReport<P> {
   readonly #run: ReadRun
 
@@ -243,6 +246,7 @@ export class Places<P extends KindView = KindView> extends PlacesReport<P> {
     within: Within = () => undefined,
     isUnnamed = false,
   ): void {
+    this.#run.budget.spend('tests', testsPerPlace)
     this.put(at, () => {
       const wanted = this.isLost(at.cluster) ? { ...at, indexes: undefined } : at
       let part: KindView | undefined

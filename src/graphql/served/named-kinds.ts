@@ -17,18 +17,44 @@ export type KindArguments = Pick<ObjectListFilterArguments, 'group' | 'kind'>
 /** Without introspection, errors suggest no names: they would reveal the schema. */
 export type ErrorNames = Pick<OperationLimits, 'introspection'>
 
-/** The kinds with these type names. Throws `ClientError` for an unknown name, which `argumentAt` places. */
+/** The kinds with these type names, each once. Throws `ClientError` for an unknown name, which `argumentAt` places. */
 export function namedKinds(
   served: ServedSchema,
   names: readonly string[] | null | undefined,
   errorNames: ErrorNames,
   argumentAt: (position: number) => string = () => 'types',
 ): readonly Kind[] {
-  return (names ?? []).map((name, at) => {
-    const known = served.kinds.get(name)
-    if (known !== undefined) return known
-    throw noSuchType(served, argumentAt(at), name, errorNames)
-  })
+  const { kinds, unknownAt } = kindsOfNames(served, names ?? [])
+  if (unknownAt === undefined) return kinds
+  throw noSuchType(served, argumentAt(unknownAt), names?.[unknownAt] ?? '', errorNames)
+}
+
+interface KindsOfNames {
+  readonly kinds: readonly Kind[]
+  /** The position of the first name that no kind has. */
+  readonly unknownAt: number | undefined
+}
+
+const kindsOf = new WeakMap<ServedSchema['kinds'], WeakMap<readonly unknown[], KindsOfNames>>()
+
+/** Reads names once for all fields and clusters of an operation: these share the value of a variable. */
+function kindsOfNames(
+  { kinds }: Pick<ServedSchema, 'kinds'>,
+  names: readonly unknown[],
+): KindsOfNames {
+  let known = kindsOf.get(kinds)
+  if (known === undefined) kindsOf.set(kinds, (known = new WeakMap()))
+  let found = known.get(names)
+  if (found === undefined) {
+    const ofNames = names.map((name) => kinds.get(String(name)))
+    const unknownAt = ofNames.indexOf(undefined)
+    found = {
+      kinds: [...new Set(ofNames.filter((kind) => kind !== undefined))],
+      unknownAt: unknownAt === -1 ? undefined : unknownAt,
+    }
+    known.set(names, found)
+  }
+  return found
 }
 
 /** The error of a name that no type of a kind has. Says which type is meant, if the name is that of a kind or near one. */
@@ -98,15 +124,24 @@ export function unnamedKinds(served: ServedSchema, cluster: string): ReadonlySet
 }
 
 /** The known kinds that an argument names, for preparation. The field itself reports unknown names. */
-export function knownKinds({ kinds }: ServedSchema, names: unknown): readonly Kind[] {
-  if (!Array.isArray(names)) return []
-  return names.flatMap((name: unknown) => kinds.get(String(name)) ?? [])
+export function knownKinds(served: ServedSchema, names: unknown): readonly Kind[] {
+  return Array.isArray(names) ? kindsOfNames(served, names).kinds : []
 }
+
+const byName = new WeakMap<ServedSchema['kinds'], ReadonlyMap<string, readonly Kind[]>>()
 
 /** The kinds with a name: of the kind, of the type, or of the resource as kubectl takes it. */
 export function kindsCalled({ kinds }: ServedSchema, name: string): readonly Kind[] {
-  const wanted = name.toLowerCase()
-  return [...kinds.values()].filter((kind) => namesOf(kind).includes(wanted))
+  let known = byName.get(kinds)
+  if (known === undefined) {
+    const named = [...kinds.values()].flatMap((kind) =>
+      [...new Set(namesOf(kind))].map((one) => [one, kind] as const),
+    )
+    const groups = Map.groupBy(named, ([one]) => one)
+    known = new Map(Array.from(groups, ([one, of]) => [one, of.map(([, kind]) => kind)]))
+    byName.set(kinds, known)
+  }
+  return known.get(name.toLowerCase()) ?? []
 }
 
 /** The names of a kind in a search, in lower case. */

@@ -232,6 +232,7 @@ class TextSearch<P extends SearchPart> implements FoundPart<P> {
       const scores = (found = scored(ranked, found))
       within = { has: (id) => scores.get(id) !== 0 }
       left = { size: scores.size, ids: () => scores.all() }
+      if (scores.size === 0) break
     }
     this.#found = found ?? new IdBytes()
     budget.report?.returned(this.#found.size)

@@ -118,14 +118,12 @@ export function countsByType<P>(
 /** A part is a kind in a cluster. */
 const maxParts = 2_000
 
-const testsPerPlace = 50
-
 /**
  * A page of the objects of all parts. An unreadable part is a gap. Throws as `listPage` does, and `ArgumentError` and
  * `ClientError` for wrong arguments.
  */
 export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): object {
-  const { served, budget, limits } = run
+  const { served, limits } = run
   const {
     isNamed,
     isOpen,
@@ -139,7 +137,6 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): ob
     fails: ({ kind }, { code }) => isNamed(kind) || isLostCluster(code),
   })
   for (const at of asked) {
-    budget.spend('tests', testsPerPlace)
     const { condition } = filterIn(at.kind)
     const isDerived = measuredKinds(served, at.kind, condition, terms).includes(at.kind)
     places.add(

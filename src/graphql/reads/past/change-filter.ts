@@ -36,10 +36,13 @@ interface ChangeWhere {
 
 /** How deep `not` may nest. */
 const maxDepth = 20
+/** The values of a `where`, with each of which each change may be compared. */
+const maxValues = 500
 
 /** Throws `ArgumentError`. */
 export function changeFilter({ where }: Pick<ChangesFilterArguments, 'where'>): ChangeFilter {
   const { type, manager, path, name, statusOnly } = (where ?? {}) as ChangeWhere
+  checkValues((where ?? {}) as ChangeWhere)
   const filter: { -readonly [F in keyof ChangeFilter]: ChangeFilter[F] } = {}
   const tests: ((change: ArchivedChange) => boolean)[] = []
   const texts: string[] = []
@@ -70,6 +73,21 @@ export function changeFilter({ where }: Pick<ChangesFilterArguments, 'where'>): 
   if (typeof statusOnly === 'boolean') filter.isStatusOnly = statusOnly
   const accepts = (change: ArchivedChange): boolean => tests.every((meets) => meets(change))
   return tests.length === 0 ? filter : { ...filter, test: new ChangeTest(texts.join(), accepts) }
+}
+
+function checkValues({ type, manager, path, name, kind }: ChangeWhere): void {
+  let values = 0
+  const filters = { type, manager, path, name, kind }
+  for (const [field, given] of Object.entries(filters)) {
+    let filter: TextFilter | null | undefined = given
+    for (let depth = 0; filter && depth <= maxDepth; depth += 1) {
+      values += filter.in?.length ?? 0
+      filter = filter.not
+    }
+    if (values <= maxValues) continue
+    const hint = 'ask in several queries'
+    throw unusableValue(`where.${field}`, maxValues, `makes more than ${maxValues} values`, hint)
+  }
 }
 
 /** Which kinds the changes are of: it is decided before the archive is asked. Throws `ArgumentError`. */

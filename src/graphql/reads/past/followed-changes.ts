@@ -115,8 +115,8 @@ export class FollowedChanges {
     const [version, hash, id, scope, ms] = fields
     if (version !== tokenVersion || hash !== this.hash) return
     if (!isText(id) || !isText(scope) || typeof ms !== 'number') return
-    // It goes to the database.
-    if (!Number.isSafeInteger(Number(id))) return
+    // Both go to the database.
+    if (!Number.isSafeInteger(Number(id)) || !Number.isSafeInteger(ms)) return
     this.#place = { id, scope, hasMore: false, isNews: true, gaps: '' }
     this.resumedMs = ms
   }

@@ -149,7 +149,7 @@ function kindsOfTypes(
   kept: readonly KeptKind[],
   types: readonly string[],
 ): readonly Kind[] {
-  const kinds = types.flatMap((name) => {
+  const kinds = [...new Set(types)].flatMap((name) => {
     const known = served.kinds.get(name)
     const gone =
       known === undefined && kept.filter((one) => one.kind === name && isGone(served, one))

@@ -1,0 +1,77 @@
+import { startSimulator } from 'informerql/simulator'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+
+const times = (count: number, write: (at: number) => string): string =>
+  Array.from({ length: count }, (_, at) => write(at)).join(' ')
+
+/** Clusters that are one: what a place costs does not depend on what is there. */
+describe('A caller who asks about kinds in many clusters', () => {
+  const stack = new AsyncDisposableStack()
+  let gateway: ServedGateway
+
+  beforeAll(async () => {
+    const simulator = stack.use(await startSimulator())
+    const clusters = Array.from({ length: 20 }, (_, at) => ({
+      name: `c${at}`,
+      server: simulator.url,
+    }))
+    gateway = stack.use(await serveGateway({ clusters, cache: { maxInformers: 2_000 } }))
+  })
+  afterAll(async () => stack.disposeAsync())
+
+  it('waits for a kind once, however often they name it', async () => {
+    const types = Array.from({ length: 20_000 }, () => 'Pod')
+    const fields = [
+      'search(clusters: ["*"], text: "a", types: $types) { types }',
+      'complete(clusters: ["*"], text: "a", types: $types) { types }',
+      'problems(clusters: ["*"], types: $types) { types: lookedAt }',
+    ]
+    for (const field of fields) {
+      const read = async (): Promise<unknown> => {
+        const asked = await gateway.query(`query ($types: [String!]) { all: ${field} }`, { types })
+        return asked.errors ?? asked.data.all.types
+      }
+      // Loading takes its time on a busy machine.
+      // oxlint-disable-next-line no-await-in-loop -- the first one loads the kind
+      await expect.poll(read, { timeout: 60_000, message: field }).toContain('Pod')
+    }
+  })
+
+  it.each([
+    ['search', 100, (at: number) => `search(clusters: $all, text: "z${at}") { totalCount }`],
+    [
+      'problems',
+      100,
+      (at: number) => `problems(clusters: $all, namespace: "n${at}") { totalCount }`,
+    ],
+    [
+      'accessGrants',
+      200,
+      (at: number) => `accessGrants(clusters: $all, namespace: "n${at}") { totalCount }`,
+    ],
+    ['tlsCertificates', 800, () => 'tlsCertificates(clusters: $all) { totalCount }'],
+  ])('pays for each place that %s looks into', async (_, count, field) => {
+    const ask = (many: number) =>
+      gateway.query(`query ($all: [String!]) { ${times(many, (at) => `a${at}: ${field(at)}`)} }`, {
+        all: ['*'],
+      })
+    await expect.poll(async () => (await ask(1)).errors, { timeout: 60_000 }).toBeUndefined()
+    const { errors } = await ask(count)
+    expect(errors).toMatchObject([
+      { extensions: { code: 'QUERY_TOO_COSTLY', value: { work: 'tests' } } },
+    ])
+  })
+
+  it('pays for each group of a subject in each cluster', async () => {
+    const query = `query ($groups: [String!]) { accessGrants(clusters: ["*"]
+      subject: { kind: USER, name: "ann", groups: $groups }) { totalCount } }`
+    const groups = Array.from({ length: 17_600 }, (_, at) => (at + 1_296).toString(36))
+    const { errors } = await gateway.query(query, { groups })
+    expect(errors).toMatchObject([
+      { extensions: { code: 'QUERY_TOO_COSTLY', value: { work: 'tests' } } },
+    ])
+    const same = await gateway.query(query, { groups: groups.map(() => 'dev') })
+    expect(same.errors).toBeUndefined()
+  })
+})
