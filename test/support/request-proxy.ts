@@ -12,18 +12,24 @@ export interface RequestProxy extends AsyncDisposable {
   readonly requests: string[]
   /** Writes are noted, and wait for it. */
   held: Promise<void> | undefined
+  /** Hears what is answered, which is then not compressed. */
+  heard: ((path: string, text: string) => void) | undefined
 }
 
 export async function startRequestProxy(target: string): Promise<RequestProxy> {
   const requests: string[] = []
   const server = createServer((incoming, answer) => void pass(incoming, answer))
   const pass = async (incoming: IncomingMessage, answer: ServerResponse): Promise<void> => {
-    const { method, url = '/', headers } = incoming
+    const { method, url = '/' } = incoming
+    const { heard } = proxy
+    const { 'accept-encoding': encoding = '', ...others } = incoming.headers
+    const headers = heard === undefined ? { ...others, 'accept-encoding': encoding } : others
     requests.push(`${method} ${url}`)
     if (method !== 'GET') await proxy.held
     const outgoing = send(new URL(url, proxy.target), { method, headers }, (response) => {
       answer.writeHead(response.statusCode ?? 502, response.headers)
       answer.flushHeaders()
+      if (heard !== undefined) response.on('data', (part) => heard(url, String(part)))
       response.pipe(answer)
       response.once('error', () => answer.destroy())
     })
@@ -38,6 +44,7 @@ export async function startRequestProxy(target: string): Promise<RequestProxy> {
     target,
     requests,
     held: undefined as Promise<void> | undefined,
+    heard: undefined as RequestProxy['heard'],
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
       server.close()
