@@ -138,9 +138,12 @@ export interface AskOptions<Result> {
   readonly everyMs?: number | ((data: Result | undefined) => number | false)
   /** False: does not ask. */
   readonly enabled?: boolean
-  /** Asks again when this becomes another one: the version of what the answer depends on. */
+  /** Asks again when this becomes another one: the version of what the answer depends on. Not at once if it has just asked. */
   readonly since?: unknown
 }
+
+/** What changes all the time is asked for no more often. */
+const restMs = 2_000
 
 /** The answer to a query for a component: kept by its document and variables; the previous one stays while the next is on its way. */
 export function useAnswer<Result, Variables>(
@@ -172,12 +175,18 @@ export function useAnswer<Result, Variables>(
     const answered = refetch({ cancelRefetch: false })
     if (isUnderWay) void answered.then(() => refetch({ cancelRefetch: false }))
   }
-  const asked = useRef(since)
+  const asked = useRef({ since, atMs: Date.now() })
   useEffect(() => {
-    if (asked.current === since) return
-    asked.current = since
-    if (enabled) again()
-  }, [since])
+    if (!enabled || asked.current.since === since) return
+    const timer = setTimeout(
+      () => {
+        asked.current = { since, atMs: Date.now() }
+        again()
+      },
+      asked.current.atMs + restMs - Date.now(),
+    )
+    return () => clearTimeout(timer)
+  }, [since, enabled])
   const failed = error instanceof GatewayError ? error.errors : []
   return {
     data: data?.data,

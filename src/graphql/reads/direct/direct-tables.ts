@@ -105,7 +105,8 @@ export async function secretOutline(
     (found) => found.name === name && (uid === '' || found.metadata['uid'] === uid),
   )
   if (columns === undefined || row === undefined) return undefined
-  const cell = (title: string): unknown => row.cells[columns.findIndex((column) => column.name === title)]
+  const cell = (title: string): unknown =>
+    row.cells[columns.findIndex((column) => column.name === title)]
   const keyCount = numberOf(cell('Data')) ?? null
   const managers = itemsOf(row.metadata['managedFields'])
   const owned = ownedDataKeys(managers, 'data')
