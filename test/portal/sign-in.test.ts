@@ -107,6 +107,7 @@ describeInBrowser('Signing in', (browser) => {
     provider.broken = false
     await page.getByRole('link', { name: 'Sign in again' }).click()
     await page.getByRole('link', { name: 'Alice Adams' }).waitFor()
+    expect(opened.problems).toEqual([])
   })
 
   it('keeps what is live alive through renewals', async () => {
