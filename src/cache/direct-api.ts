@@ -42,7 +42,7 @@ export interface DirectList {
 
 export type DirectTableRequest = { readonly namespace?: string } & (
   | { readonly name: string }
-  | { readonly limit: number; readonly next?: string }
+  | { readonly limit: number; readonly next?: string; readonly fieldSelector?: string }
 )
 
 const partialObject = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
@@ -92,8 +92,9 @@ export class DirectApi {
     const place = namespace === undefined ? {} : { namespace }
     let path = resourcePath(resource, 'name' in request ? { ...place, name: request.name } : place)
     if ('limit' in request) {
-      const { limit, next } = request
-      path += `?${new URLSearchParams({ limit: String(limit), ...(next && { continue: next }) })}`
+      const { limit, next, fieldSelector } = request
+      const asked = present({ limit: String(limit), continue: next, fieldSelector })
+      path += `?${new URLSearchParams(asked)}`
     }
     return unlessNotFound(async () =>
       readTable(await this.#server.request('GET', path, { accept: tableType, signal })),
@@ -150,6 +151,8 @@ export interface DirectTableRow {
   readonly namespace: string
   readonly name: string
   readonly creationTimestamp: string | undefined
+  /** All of the object's metadata, with `managedFields`. */
+  readonly metadata: Fields
   readonly cells: readonly unknown[]
 }
 
@@ -175,8 +178,10 @@ function readTable(answer: unknown): DirectTable | undefined {
       priority: numberOf(priority) ?? 0,
     })),
     rows: itemsOf(table['rows']).map(({ cells, object }) => {
-      const { name, namespace, creationTimestamp } = fieldsOf(fieldsOf(object)['metadata'])
+      const metadata = fieldsOf(fieldsOf(object)['metadata'])
+      const { name, namespace, creationTimestamp } = metadata
       return {
+        metadata,
         namespace: textOf(namespace) ?? '',
         name: textOf(name) ?? '',
         creationTimestamp: textOf(creationTimestamp),

@@ -63,7 +63,7 @@ const schemaFlags = flagTable(`
   --infer-references    inferReferences  make relations of fields of custom kinds with names in ...Ref
   --relay               relay            support refetching by relay-compiler: fetch__Pod(id:)
   --federation          federation       be a subgraph of Apollo Federation 2: _entities and _service
-  --secret-data         secretData       add data and type to Secrets, read live with the bearer token of the caller
+  --secret-data         secretData       add data to Secrets, read live with the bearer token of the caller
 `)
 
 const printedFlags = flagTable(`

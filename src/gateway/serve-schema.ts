@@ -84,8 +84,8 @@ export interface SchemaOptions {
    */
   readonly federation?: boolean
   /**
-   * Whether Secrets have `data` and `type`. They are read from the API server for each answer, with the caller's bearer
-   * token, or with the gateway's own credentials without authentication. Default false.
+   * Whether Secrets have `data`. It is read from the API server for each answer, with the caller's bearer token, or with the
+   * gateway's own credentials without authentication. Default false.
    */
   readonly secretData?: boolean
   /**

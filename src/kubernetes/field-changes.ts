@@ -257,6 +257,18 @@ export function contentsOfOthers(
   })
 }
 
+/** The members of `data` or `stringData` that managers own, by `metadata.managedFields`; sorted. */
+export function ownedDataKeys(
+  managedFields: readonly Fields[],
+  of: 'data' | 'stringData',
+): readonly string[] {
+  const steps = managedFields.flatMap(({ fieldsV1 }) =>
+    Object.keys(fieldsOf(fieldsOf(fieldsV1)[`f:${of}`])),
+  )
+  const names = steps.filter((step) => step.startsWith('f:')).map((step) => step.slice(2))
+  return [...new Set(names)].toSorted()
+}
+
 /** A step of a path (RFC 6901, section 3). */
 export function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')

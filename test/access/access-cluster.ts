@@ -10,6 +10,8 @@ import { type Fields, inParallel, kubeconfigText } from '../gateway/test-cluster
 interface Asked {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly body?: Fields
+  /** JSON unless given; of a PATCH, a merge patch. */
+  readonly contentType?: string
   /** The administrator's unless given. */
   readonly token?: string
 }
@@ -146,12 +148,15 @@ export const startSimulated = async (name = 'test'): Promise<AccessCluster & Asy
   const dir = await mkdtemp(join(tmpdir(), 'informerql-access-'))
   const kubeconfig = join(dir, 'gateway.json')
   await writeFile(kubeconfig, kubeconfigText(simulator.url, tokenOf('gateway')))
-  const ask: AccessCluster['ask'] = async (path, { method = 'GET', body, token } = {}) => {
+  const ask: AccessCluster['ask'] = async (
+    path,
+    { method = 'GET', body, token, contentType } = {},
+  ) => {
     const response = await fetch(new URL(path, simulator.url), {
       method,
       headers: {
         authorization: `Bearer ${token ?? tokenOf('root')}`,
-        'content-type': contentTypeOf(method),
+        'content-type': contentType ?? contentTypeOf(method),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })

@@ -145,3 +145,34 @@ describeInBrowser('Delivery, where callers are asked who they are', (browser) =>
     expect(other.problems).toEqual([])
   })
 })
+
+describeInBrowser('An Application of Argo CD that delivers to another cluster', (browser) => {
+  it('leads to its objects there, or says which cluster it is', async () => {
+    await using portal = await servePortal({ isFleet: true, pods: 90 })
+    await deliver(portal)
+    const resource = { group: 'argoproj.io', version: 'v1alpha1', resource: 'applications' }
+    const { storage } = portal.cluster
+    const to = (destination: object): void => {
+      const application = storage.get(resource, 'storefront', 'storefront')
+      if (application === undefined) throw new Error('the Application is there')
+      const spec = { ...(application['spec'] as object), destination }
+      storage.update(resource, { ...application, spec } as never)
+    }
+    to({ name: 'prod-us', namespace: 'storefront' })
+    const id = encodeURIComponent('prod-eu/Application.argoproj.io/storefront/storefront')
+    await using opened = await openPage(browser(), portal, { path: `/objects/${id}` })
+    const { page } = opened
+    await page.getByText('They are in cluster prod-us.').waitFor()
+    const link = page.getByRole('tabpanel').getByRole('link', { name: 'shop-web' }).first()
+    expect(decodeURIComponent((await link.getAttribute('href')) ?? '')).toContain('prod-us/')
+    await opened.audit()
+    to({ server: 'https://far.example:6443', namespace: 'storefront' })
+    await page.getByText('They are in another cluster, https://far.example:6443').waitFor()
+    await expect.poll(() => link.count()).toBe(0)
+    to({ server: 'https://kubernetes.default.svc', namespace: 'storefront' })
+    await expect
+      .poll(async () => decodeURIComponent((await link.getAttribute('href')) ?? ''))
+      .toContain('prod-eu/')
+    await opened.audit()
+  })
+})

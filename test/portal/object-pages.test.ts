@@ -270,15 +270,42 @@ describeInBrowser('The page of a kind', (browser) => {
     await opened.audit()
   })
 
-  it('of a Secret says that the gateway does not serve what it holds', async () => {
+  it('of a Secret has its type and keys, and no values where the gateway serves none', async () => {
     await using opened = await open('demo/Secret/payments/card-gateway-credentials')
-    await opened.page.getByText(/^This gateway does not serve what Secrets hold/).waitFor()
-    expect(await opened.page.getByRole('button', { name: /^Show the value/ }).count()).toBe(0)
-    const command = 'kubectl --context demo -n payments describe secret card-gateway-credentials'
-    await opened.page.getByText(command, { exact: true }).waitFor()
-    await opened.page.getByRole('button', { name: 'Copy the command' }).waitFor()
+    const { page } = opened
+    await page.getByText(/^Type: Opaque\. This gateway does not serve its values/).waitFor()
+    const panel = page.getByRole('tabpanel')
+    const keys = panel.locator('dl dt')
+    expect(await keys.allInnerTexts()).toEqual(['api-token', 'database-url'])
+    expect(await page.getByRole('button', { name: /^Show the value/ }).count()).toBe(0)
+    const command = 'kubectl --context demo -n payments get secret card-gateway-credentials -o yaml'
+    await page.getByText(command, { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Copy the command' }).waitFor()
     await opened.audit()
   })
+
+  it('of a Secret names a key as soon as it is there', async () => {
+    await written('POST', '', { metadata: { name: 'of-keys' }, stringData: { first: 'one' } })
+    await using opened = await open('demo/Secret/payments/of-keys')
+    const { page } = opened
+    await page.locator('dl dt', { hasText: 'first' }).waitFor()
+    await written('PATCH', '/of-keys', { stringData: { second: 'two' } })
+    await page.locator('dl dt', { hasText: 'second' }).waitFor()
+    expect(await page.getByRole('tabpanel').innerText()).not.toContain('two')
+    await opened.audit()
+  })
+
+  /** Writes a Secret by the API, which knows who manages its fields. */
+  const written = async (method: string, name: string, body: object): Promise<void> => {
+    const path = `/api/v1/namespaces/payments/secrets${name}`
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+    const response = await fetch(new URL(path, portal.cluster.url), {
+      method,
+      headers: { 'content-type': type },
+      body: JSON.stringify(body),
+    })
+    expect(response.ok).toBe(true)
+  }
 })
 
 describeInBrowser('The page of a Secret where the gateway serves values', (browser) => {

@@ -54,6 +54,7 @@ describeInBrowser('Signing in', (browser) => {
     await using opened = await open(path)
     const { page } = opened
     await page.getByRole('heading', { name: 'Sign in to see your clusters' }).waitFor()
+    await hasNameAndMark(page)
     await opened.audit()
     await signIn(page, 'Alice Adams')
     await page.getByRole('grid').getByText('payments').first().waitFor()
@@ -78,6 +79,35 @@ describeInBrowser('Signing in', (browser) => {
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('button', { name: /yes/i }).click()
     await page.getByRole('heading', { name: 'Sign in to see your clusters' }).waitFor()
+  })
+
+  it('says in the same look that it was refused, has expired, or that the provider is away', async () => {
+    await using opened = await open('/', /status of 40[03]/, /status of 503/)
+    const { page } = opened
+    const failed = async (title: string, code: string): Promise<void> => {
+      await page.getByRole('heading', { name: title }).waitFor()
+      await page.getByText(code).waitFor()
+      await hasNameAndMark(page)
+      await opened.audit()
+    }
+    const began = page.waitForRequest(/[?&]state=/)
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await page.getByRole('link', { name: 'Alice Adams' }).waitFor()
+    const state = new URL((await began).url()).searchParams.get('state') ?? ''
+    const denied = { error: 'access_denied', state, iss: provider.url }
+    await page.goto(new URL(`/auth/callback?${new URLSearchParams(denied)}`, portal.url).href)
+    await failed('The sign-in was refused', 'SIGN_IN_REFUSED')
+    await page.goto(new URL('/auth/callback?state=another&code=none', portal.url).href)
+    await failed('This sign-in has expired', 'SIGN_IN_EXPIRED')
+    provider.broken = true
+    await portal.stop()
+    await portal.start()
+    await page.goto(new URL('/auth/login', portal.url).href)
+    await failed('Signing in is not possible now', 'PROVIDER_UNAVAILABLE')
+    provider.broken = false
+    await page.getByRole('link', { name: 'Sign in again' }).click()
+    await page.getByRole('link', { name: 'Alice Adams' }).waitFor()
+    expect(opened.problems).toEqual([])
   })
 
   it('keeps what is live alive through renewals', async () => {
@@ -117,6 +147,13 @@ describeInBrowser('Signing in', (browser) => {
     expect(new URL(page.url()).pathname).toBe('/kinds/deployments.apps')
   })
 })
+
+/** Expects the name and the mark of the product. */
+async function hasNameAndMark(page: Page): Promise<void> {
+  const product = page.getByText('informerql', { exact: true })
+  await product.waitFor()
+  expect(await product.locator('svg path').getAttribute('d')).toBe('M9 10h14M9 16h14M9 22h8')
+}
 
 function bindTeams({ storage }: Simulator): void {
   const group = 'rbac.authorization.k8s.io'

@@ -13,6 +13,32 @@ import {
   rowOf,
 } from './table-page.ts'
 
+const commonKinds = [
+  'pods',
+  'deployments.apps',
+  'statefulsets.apps',
+  'daemonsets.apps',
+  'replicasets.apps',
+  'jobs.batch',
+  'cronjobs.batch',
+  'horizontalpodautoscalers.autoscaling',
+  'poddisruptionbudgets.policy',
+  'services',
+  'ingresses.networking.k8s.io',
+  'endpointslices.discovery.k8s.io',
+  'networkpolicies.networking.k8s.io',
+  'configmaps',
+  'secrets',
+  'serviceaccounts',
+  'persistentvolumes',
+  'persistentvolumeclaims',
+  'storageclasses.storage.k8s.io',
+  'nodes',
+  'namespaces',
+  'events',
+  'roles.rbac.authorization.k8s.io',
+]
+
 describeInBrowser('A table of the portal', (browser) => {
   let portal: ServedPortal
   beforeAll(async () => {
@@ -273,7 +299,7 @@ describeInBrowser('A table of the portal', (browser) => {
     expect(await over()).toBeLessThanOrEqual(0)
     expect(await cut()).toEqual([])
     const age = page.getByRole('columnheader', { name: 'Age' })
-    for (const width of [1024, 390]) {
+    for (const width of [760, 390]) {
       await page.setViewportSize({ width, height: 800 })
       await expect.poll(over).toBeGreaterThan(0)
       await grid.evaluate((element) => element.scrollTo({ left: element.scrollWidth }))
@@ -311,6 +337,33 @@ describeInBrowser('A table of the portal', (browser) => {
     expect(await cut()).not.toContain('health')
     await opened.audit()
   })
+
+  it.each([false, true])(
+    'has all columns of the common kinds in view at 1440 pixels (of a fleet: %s)',
+    async (isFleet) => {
+      const options = { isFleet, pods: isFleet ? 180 : 120, hasMetrics: true, width: 1440 }
+      await using opened = await openPortal(browser(), { ...options, path: '/' })
+      const { page } = opened
+      const wide: string[] = []
+      const look = async (kind: string): Promise<void> => {
+        await page.goto(`/kinds/${kind}${isFleet ? '?cluster=*' : ''}`)
+        await page.locator('[data-index]').first().waitFor()
+        const over = await page
+          .getByRole('grid')
+          .evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)
+        if (over > 0) wide.push(`${kind} ${over}`)
+      }
+      for (const kind of commonKinds) await look(kind)
+      expect(wide).toEqual([])
+      if (isFleet) return
+      await page.setViewportSize({ width: 1190, height: 800 })
+      await look('pods')
+      const { over } = await roomIn(page)
+      expect(await over()).toBe(0)
+      expect(wide).toEqual([])
+      await opened.audit()
+    },
+  )
 
   it('opens the inspector and the page of an object by keyboard', async () => {
     await using opened = await open('/kinds/pods?ns=payments')

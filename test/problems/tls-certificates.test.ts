@@ -87,7 +87,7 @@ describe('The certificates of TLS', () => {
     for (const one of simulators) await one[Symbol.asyncDispose]()
   })
 
-  it('are those of cert-manager and of Secrets, the soonest end first', async () => {
+  it('are those of cert-manager and of Secrets, those not issued and then the soonest end first', async () => {
     const { tlsCertificates: all } = await gateway.data(`{ tlsCertificates { ${rows} } }`)
     const { nodes, pageInfo, ...read } = all
     expect(read).toEqual({
@@ -102,6 +102,14 @@ describe('The certificates of TLS', () => {
     const issued = { issuer: 'ClusterIssuer letsencrypt', cluster: 'one' }
     const names = ['shop.example.com', 'www.example.com']
     expect(nodes).toEqual([
+      {
+        ...issued,
+        names,
+        notAfter: null,
+        renewalTime: null,
+        object: { kind: 'Certificate', name: 'waiting' },
+        secret: { kind: 'Secret', name: 'waiting-tls' },
+      },
       {
         cluster: 'one',
         notAfter: at(3).toISOString(),
@@ -119,14 +127,6 @@ describe('The certificates of TLS', () => {
         object: { kind: 'Certificate', name: 'web' },
         secret: { kind: 'Secret', name: 'web-tls' },
       },
-      {
-        ...issued,
-        names,
-        notAfter: null,
-        renewalTime: null,
-        object: { kind: 'Certificate', name: 'waiting' },
-        secret: { kind: 'Secret', name: 'waiting-tls' },
-      },
     ])
   })
 
@@ -136,7 +136,7 @@ describe('The certificates of TLS', () => {
       const { tlsCertificates: page } = await gateway.data(query, { after })
       return { ...page, names: page.nodes.map(({ object }: Fields) => object.name) }
     }
-    const all = ['spent', 'soon', 'web', 'later', 'waiting']
+    const all = ['waiting', 'spent', 'soon', 'web', 'later']
     await expect.poll(async () => (await names('')).names).toEqual(all)
     expect((await names('')).complete).toBe(true)
     const first = await names('first: 2')

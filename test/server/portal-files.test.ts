@@ -100,6 +100,14 @@ describe('The page of the portal', () => {
     expect(await (await get('/graphql', { headers: html })).text()).toContain('YogaGraphiQL')
   })
 
+  it('has its icon where browsers look for that of what is no page', async () => {
+    const icon = await get('/favicon.ico')
+    expect(icon.status).toBe(200)
+    expect(icon.headers.get('content-type')).toMatch(/^image\/svg\+xml/)
+    expect(icon.headers.get('cache-control')).not.toContain('immutable')
+    expect(await icon.text()).toBe('<svg/>')
+  })
+
   it('is for browsers: a program that asks for an unknown path gets an error', async () => {
     const response = await get('/kinds/pods', { headers: { accept: 'application/json' } })
     expect(response.status).toBe(404)

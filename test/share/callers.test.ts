@@ -19,14 +19,17 @@ const users = [
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' }
 const apiVersion = 'rbac.authorization.k8s.io/v1'
 
-/** A cluster in which ann may list pods. */
+/** A cluster in which ann may list pods and get Secrets. */
 const startCluster = async (name: string): Promise<Simulator> => {
   const simulator = await startSimulator({
     authorization: 'rbac',
     users,
     populate(storage) {
       const metadata = { name: 'pods' }
-      const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] }]
+      const rules = [
+        { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
+        { apiGroups: [''], resources: ['secrets'], verbs: ['get'] },
+      ]
       const role = { apiVersion, kind: 'ClusterRole', metadata, rules }
       storage.create({ ...rbac, resource: 'clusterroles' }, role)
       const roleRef = { apiGroup: rbac.group, kind: 'ClusterRole', name: 'pods' }
@@ -35,11 +38,17 @@ const startCluster = async (name: string): Promise<Simulator> => {
       storage.create({ ...rbac, resource: 'clusterrolebindings' }, binding)
     },
   })
-  await fetch(new URL(podsPath, simulator.url), {
-    method: 'POST',
-    headers: { authorization: 'Bearer of-gateway', 'content-type': 'application/json' },
-    body: JSON.stringify(podOf(`pod-of-${name}`)),
-  })
+  const door = { metadata: { name: 'door' }, type: 'example.com/key', stringData: { [name]: 'x' } }
+  for (const [path, body] of [
+    [podsPath, podOf(`pod-of-${name}`)],
+    ['/api/v1/namespaces/default/secrets', door],
+  ] as const) {
+    await fetch(new URL(path, simulator.url), {
+      method: 'POST',
+      headers: { authorization: 'Bearer of-gateway', 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  }
   return simulator
 }
 
@@ -86,6 +95,18 @@ describe('the callers of gateways that share clusters', needsPostgres, () => {
 
   afterAll(async () => {
     await stack.disposeAsync()
+  })
+
+  it('read the type and the keys of a Secret at each gateway, where they may get it', async () => {
+    for (const name of Object.keys(held)) {
+      const query = `{ secret(cluster: "${name}", namespace: "default", name: "door") { type keys } }`
+      for (const gateway of [here, there]) {
+        const secret = { type: 'example.com/key', keys: [name] }
+        expect(await gateway.as('of-ann').query(query), name).toEqual({ data: { secret } })
+        const bob = await gateway.as('of-bob').query(query)
+        expect(bob.data, name).toEqual({ secret: null })
+      }
+    }
   })
 
   it('see at each gateway what they may see, and no more, by every transport', async () => {

@@ -12,13 +12,18 @@ export interface RequestProxy extends AsyncDisposable {
   readonly requests: string[]
   /** Writes are noted, and wait for it; a function says for what each request waits. */
   held: Promise<void> | ((request: string) => Promise<void> | undefined) | undefined
+  /** Hears what is answered, which is then not compressed. */
+  heard: ((path: string, text: string) => void) | undefined
 }
 
 export async function startRequestProxy(target: string): Promise<RequestProxy> {
   const requests: string[] = []
   const server = createServer((incoming, answer) => void pass(incoming, answer))
   const pass = async (incoming: IncomingMessage, answer: ServerResponse): Promise<void> => {
-    const { method, url = '/', headers } = incoming
+    const { method, url = '/' } = incoming
+    const { heard } = proxy
+    const { 'accept-encoding': encoding = '', ...others } = incoming.headers
+    const headers = heard === undefined ? { ...others, 'accept-encoding': encoding } : others
     const noted = `${method} ${url}`
     requests.push(noted)
     if (typeof proxy.held === 'function') await proxy.held(noted)
@@ -26,6 +31,7 @@ export async function startRequestProxy(target: string): Promise<RequestProxy> {
     const outgoing = send(new URL(url, proxy.target), { method, headers }, (response) => {
       answer.writeHead(response.statusCode ?? 502, response.headers)
       answer.flushHeaders()
+      if (heard !== undefined) response.on('data', (part) => heard(url, String(part)))
       response.pipe(answer)
       response.once('error', () => answer.destroy())
     })
@@ -39,7 +45,8 @@ export async function startRequestProxy(target: string): Promise<RequestProxy> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     target,
     requests,
-    held: undefined,
+    held: undefined as RequestProxy['held'],
+    heard: undefined as RequestProxy['heard'],
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
       server.close()

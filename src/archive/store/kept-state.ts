@@ -7,6 +7,7 @@
  * the state before as a whole, so that a walk back through thousands of changes begins near its end.
  */
 
+import { ownedDataKeys } from '../../kubernetes/field-changes.ts'
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
 import { ruledHealth } from '../../kubernetes/health/health.ts'
 import { lastAppliedAnnotation } from '../../kubernetes/object.ts'
@@ -16,15 +17,7 @@ import { type ArchivedKind, type FieldDifference, maxFields } from '../archive-c
 import { DamagedTextError } from './bodies.ts'
 import { changedFields, parsed, shown, type Undo, undone, undoOf } from './differences.ts'
 import { entriesOf, lineOf, managerOf } from './managers.ts'
-import {
-  hasUnknown,
-  isMark,
-  isUntold,
-  masked,
-  namedIn,
-  placeOfUnknown,
-  withoutMarks,
-} from './masks.ts'
+import { hasUnknown, isMark, isUntold, masked, placeOfUnknown, withoutMarks } from './masks.ts'
 import { withoutNoise } from './noise.ts'
 import { columnOf, edited, manyPaths } from './paths.ts'
 
@@ -91,7 +84,9 @@ export function keptState(kind: ArchivedKind, text: string, before?: string): Ke
   const known = entries.length === 0 && before !== undefined ? partsOf(before) : undefined
   const isBare = kind.keysOnly && !('data' in came)
   const keys = isBare && known !== undefined ? fieldsOf(parsed(known[0]))['data'] : undefined
-  let object = masked(kind, whole, isBare ? (namedIn(entries) ?? Object.keys(fieldsOf(keys))) : [])
+  const owned = ownedDataKeys(entries, 'data')
+  const named = owned.length === 0 ? Object.keys(fieldsOf(keys)) : owned
+  let object = masked(kind, whole, isBare ? named : [])
   let json: string
   try {
     json = JSON.stringify(object)

@@ -8,7 +8,7 @@
 import { randomBytes } from 'node:crypto'
 import { isJsonObject } from '../../lib/json.ts'
 import { KeyedHash } from '../../lib/keyed-hash.ts'
-import { type Fields, fieldsOf, ownValue } from '../../kubernetes/fields.ts'
+import { fieldsOf, ownValue } from '../../kubernetes/fields.ts'
 import { lastAppliedAnnotation } from '../../kubernetes/object.ts'
 import { escaped } from '../../kubernetes/field-changes.ts'
 import type { ArchivedKind, FieldDifference } from '../archive-calls.ts'
@@ -89,15 +89,6 @@ export function withheldFields(
       inner.reduce((rest, pattern) => edited(rest, pattern, () => null), value)
     return { ...field, before: hidden(before), after: hidden(after) }
   })
-}
-
-/** The keys of `data` that the managers of an object own; `undefined`: there are none. */
-export function namedIn(entries: readonly Fields[]): readonly string[] | undefined {
-  const steps = entries.flatMap(({ fieldsV1 }) =>
-    Object.keys(fieldsOf(fieldsOf(fieldsV1)['f:data'])),
-  )
-  const names = steps.filter((step) => step.startsWith('f:')).map((step) => step.slice(2))
-  return names.length === 0 ? undefined : [...new Set(names)].toSorted()
 }
 
 /** The values of a Secret, in both forms, but for those too short to be told from other texts. */

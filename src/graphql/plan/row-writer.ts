@@ -16,7 +16,8 @@ import { splitObjectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { type Kind, type RelationField, usageKindOf } from '../model/kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import { directObject, type SecretContents } from '../reads/direct/direct-reads.ts'
+import { directObject } from '../reads/direct/direct-reads.ts'
+import type { SecretOutline } from '../reads/direct/direct-tables.ts'
 import { clusterState } from '../reads/fleet-state.ts'
 import { contentNeeds, isContent, namespaceHealth } from '../reads/namespace-health.ts'
 import { readHistory } from '../reads/past/past-changes.ts'
@@ -202,8 +203,11 @@ function holeReader(kind: Kind, field: PlanField): HoleRead {
       return (run, { cluster }) => clusterState(run, cluster)
     case 'secretContents':
       compiler.readsDirectly(field)
+      return (run, part, id) => run.direct.secret(directObject(part, id), run.budget)?.data
+    case 'secretOutline':
+      compiler.readsDirectly(field)
       return (run, part, id) =>
-        run.direct.secret(directObject(part, id), run.budget)?.[name as keyof SecretContents]
+        run.direct.secretOutline(directObject(part, id), run.budget)?.[name as keyof SecretOutline]
     case 'printerColumns':
       // Only the API server knows the columns of this kind.
       compiler.readsDirectly(field)

@@ -462,7 +462,7 @@ function objectRefField(field: ObjectRefField, types: SchemaTypes): FieldConfigs
 /** What the gateway reads for some kinds: usage, the amounts of a Pod, and the content of Secrets, which caches leave out. */
 function ownFieldsOf(kind: Kind, { own, secretData }: SchemaTypes): FieldConfigs {
   const { group, kind: name } = kind.resource
-  const isSecret = group === '' && name === 'Secret' && kind.metadataOnly && secretData
+  const isSecret = group === '' && name === 'Secret' && kind.metadataOnly
   const isPod = group === '' && name === 'Pod'
   const isMeasured = usageKindOf(kind) !== undefined
   const pods = kind.relations.find(
@@ -471,9 +471,10 @@ function ownFieldsOf(kind: Kind, { own, secretData }: SchemaTypes): FieldConfigs
   )
   const sources: Readonly<Record<string, FieldSource>> = {
     ...(isSecret && {
-      data: { form: 'secretContents' },
-      keys: { form: 'secretContents' },
-      type: { form: 'secretContents' },
+      ...(secretData && { data: { form: 'secretContents' } }),
+      keys: { form: 'secretOutline' },
+      keyCount: { form: 'secretOutline' },
+      type: { form: 'secretOutline' },
     }),
     ...(isPod && {
       requests: { form: 'podAmounts', list: 'requests' },

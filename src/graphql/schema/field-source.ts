@@ -126,6 +126,7 @@ type RowSource =
     }
   /** The content of a Secret, which is never cached: it is read from the API server with the viewer's token. */
   | { readonly form: 'secretContents' }
+  | { readonly form: 'secretOutline' }
   /** What the object used, by the measurements of metrics.k8s.io. */
   | { readonly form: 'usage' }
   /** What the object used until now, or with a relation the pods that it leads to. */

@@ -391,7 +391,7 @@ export interface SchemaTypes {
   readonly own: OwnTypes
   /** The kind of core Events; absent if the cluster serves none. */
   readonly event: Kind | undefined
-  /** Whether Secrets have `data` and `type`, read from the API server. */
+  /** Whether Secrets have `data`, read from the API server. */
   readonly secretData: boolean
   readonly hasField: HasField
   /** A kind by its type name. Throws `TypeError` if the model has none. */

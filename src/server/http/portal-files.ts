@@ -51,7 +51,13 @@ export class PortalFiles {
         const bytes = readFileSync(isCompressed ? compressed : join(assets, name))
         return [`/assets/${name}`, assetOf(name, bytes, isCompressed ? 'br' : 'identity', true)]
       })
-    this.#assets = new Map([...built, ...added.flatMap(({ files }) => files)])
+    const icon = built.find(([path]) => /^\/assets\/icon-[^/]+\.svg$/.test(path))?.[1]
+    this.#assets = new Map([
+      ...built,
+      // A browser asks for it beside what is no page, such as `/livez`.
+      ...(icon === undefined ? [] : [['/favicon.ico', { ...icon, isHashed: false }] as const]),
+      ...added.flatMap(({ files }) => files),
+    ])
     const documents = readFileSync(join(folder, 'documents.json'), 'utf8')
     this.documents = JSON.parse(documents) as Readonly<Record<string, string>>
   }

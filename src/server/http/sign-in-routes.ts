@@ -249,7 +249,8 @@ const signOutQuestion: SignInPage = {
 <p><a href="/">Stay signed in</a></p>`,
 }
 
-const pageStyle = '.code { font: 0.8rem ui-monospace, monospace; opacity: 0.7 }'
+const pageStyle =
+  '.code { color: light-dark(#57606c, #98a2ae); font: 0.8rem ui-monospace, monospace }'
 
 function sendSignInPage(
   response: ServerResponse,

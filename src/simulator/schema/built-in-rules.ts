@@ -56,8 +56,10 @@ export function builtInRules(groupResource: string, kind: KindSchema): ObjectRul
   return {
     // Secrets are stored without `stringData`: its values become `data`.
     settle: (object) => {
-      const { stringData, data, ...rest } = object
-      if (groupResource !== 'secrets' || !isJsonObject(stringData)) return object
+      if (groupResource !== 'secrets') return object
+      const { stringData, data, ...given } = object
+      const rest = { ...given, type: given['type'] ?? 'Opaque' }
+      if (!isJsonObject(stringData)) return data === undefined ? rest : { ...rest, data }
       const encoded = Object.entries(stringData).map(([key, value]) => [
         key,
         Buffer.from(String(value)).toString('base64'),

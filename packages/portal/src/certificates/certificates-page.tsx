@@ -69,7 +69,6 @@ function Certificates({ answer, isOver }: { readonly answer: Answer; readonly is
     ...(nodes.length > 0 || hasManager ? [] : [said.noManager]),
   ]
   const now = Date.now()
-  const rows = nodes.toSorted((a, b) => Number(a.notAfter !== null) - Number(b.notAfter !== null))
   return (
     <>
       <div role="status">
@@ -93,7 +92,7 @@ function Certificates({ answer, isOver }: { readonly answer: Answer; readonly is
             </tr>
           </thead>
           <tbody>
-            {rows.map((certificate) => (
+            {nodes.map((certificate) => (
               <Row
                 key={certificate.object.id}
                 certificate={certificate}

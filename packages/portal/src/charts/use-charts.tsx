@@ -16,6 +16,7 @@ import { chartWords as say } from './chart-words.ts'
 import styles from './charts.module.css'
 import { type Mark, markedPaths, marksOf } from './marks.ts'
 
+/** How often a chart goes on where nothing is measured that could be followed: by Prometheus alone. */
 const everyMs = 30_000
 const height = 130
 const resources: readonly Resource[] = ['cpu', 'memory']
@@ -34,12 +35,19 @@ const bounds = ['requested', 'limit', 'allocatable'] as const
 export function UseCharts({
   object,
   use,
+  since: measured,
 }: {
   readonly object: SeenObject
   readonly use: ObjectUsage
+  /** Another value whenever its use is measured. */
+  readonly since: unknown
 }) {
   const [at, setAt] = useState<number>()
-  const { data, errors, isPending } = useAnswer(UseOverTimeDocument, { id: object.id }, { everyMs })
+  const { data, errors, isPending } = useAnswer(
+    UseOverTimeDocument,
+    { id: object.id },
+    { since: measured, ...(use.cpu.used === undefined && { everyMs }) },
+  )
   const history = data === undefined ? null : historyIn(data.object)
   const times = useMemo(() => history?.times.map((time) => Date.parse(time)) ?? [], [history])
   const paths = markedPaths[object.kind]

@@ -13,12 +13,11 @@ const kept = 'informerql.charts'
 const state = pageState()
 
 /** The charts of an object, folded until they are opened. Whoever opens them once finds them open everywhere. */
-export function UseOverTime({
-  object,
-  use,
-}: {
+export function UseOverTime(props: {
   readonly object: SeenObject
   readonly use: ObjectUsage
+  /** Another value whenever its use is measured. */
+  readonly since: unknown
 }) {
   const isOpen = state.useState(() => localStorage.getItem(kept) === 'open')
   return (
@@ -35,7 +34,7 @@ export function UseOverTime({
       <summary className={summary['heading']}>{chartWords.title}</summary>
       {isOpen ? (
         <Suspense fallback={null}>
-          <UseCharts object={object} use={use} />
+          <UseCharts {...props} />
         </Suspense>
       ) : null}
     </details>

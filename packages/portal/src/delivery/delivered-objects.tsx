@@ -1,9 +1,17 @@
+import { DestinationClustersDocument } from '../gateway/documents.ts'
+import { useAnswer } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import type { SeenObject } from '../object/live-object.ts'
 import { RefLink } from '../object/ref-link.tsx'
 import { Section } from '../object/section.tsx'
 import { words } from '../words.ts'
-import { type Delivered, type DeliveredObject, deliveredObjects, deliveredOf } from './delivered.ts'
+import {
+  type Delivered,
+  type DeliveredObject,
+  deliveredObjects,
+  deliveredOf,
+  otherClusterOf,
+} from './delivered.ts'
 import styles from './delivery.module.css'
 
 const say = words.delivery
@@ -14,7 +22,16 @@ const most = 60
 export function DeliveredObjects({ object }: { readonly object: SeenObject }) {
   const { apiVersion, kind, json, clusterName } = object
   const delivered = deliveredOf(apiVersion, kind, json)
+  const other = kind === 'Application' ? otherClusterOf(json) : undefined
+  const { data, isPending } = useAnswer(
+    DestinationClustersDocument,
+    {},
+    { enabled: other !== undefined },
+  )
   if (delivered === undefined) return null
+  const isKnown = data?.gatewayClusters?.some(({ name }) => name === other) === true
+  // Those of the same names in this cluster are others.
+  const cluster = other === undefined ? clusterName : isKnown ? other : undefined
   const objects = deliveredObjects(json)
   const { drifted = 0 } = delivered
   return (
@@ -24,12 +41,15 @@ export function DeliveredObjects({ object }: { readonly object: SeenObject }) {
       </Section>
       {objects.length === 0 ? null : (
         <Section title={say.objects} count={objects.length}>
+          {other === undefined || other === clusterName || isPending ? null : (
+            <p>{isKnown ? say.inCluster(other) : say.elsewhere(other)}</p>
+          )}
           {drifted === 0 ? null : <p>{say.drifted(drifted)}</p>}
           <ul className={styles['objects']}>
             {objects.slice(0, most).map((one) => (
               <Entry
                 key={`${one.apiVersion} ${one.kind} ${one.namespace} ${one.name}`}
-                cluster={clusterName}
+                cluster={cluster}
                 object={one}
               />
             ))}
@@ -75,7 +95,8 @@ function Entry({
   cluster,
   object: { sync, message, ...reference },
 }: {
-  readonly cluster: string
+  /** `undefined`: the gateway does not serve it. */
+  readonly cluster: string | undefined
   readonly object: DeliveredObject
 }) {
   return (
@@ -85,7 +106,11 @@ function Entry({
         {reference.namespace === undefined ? null : (
           <span className={styles['dim']}>{reference.namespace}/</span>
         )}
-        <RefLink cluster={cluster} reference={reference} />
+        {cluster === undefined ? (
+          reference.name
+        ) : (
+          <RefLink cluster={cluster} reference={reference} />
+        )}
       </span>
       <span className={styles['sync']}>{sync}</span>
       {message === undefined ? null : <span className={styles['dim']}>{message}</span>}

@@ -43,6 +43,15 @@ export function deliveredOf(version: string, kind: string, json: unknown): Deliv
   return is(kustomization) || is(helmRelease) ? ofFlux(json) : undefined
 }
 
+/** The other cluster where the objects of an Application are, by its name or the address of its API server; `undefined`: none. */
+export function otherClusterOf(json: unknown): string | undefined {
+  const name = textAt(json, 'spec', 'destination', 'name')
+  if (name !== undefined) return name === 'in-cluster' ? undefined : name
+  const server = textAt(json, 'spec', 'destination', 'server')
+  const isOwn = /^https:\/\/kubernetes\.default(\.svc(\..*)?)?\/?$/.test(server ?? '')
+  return isOwn ? undefined : server
+}
+
 function ofArgo(json: unknown): Delivered {
   const source = valueAt(json, 'spec', 'source') ?? listAt(json, 'spec', 'sources')[0]
   const state = textAt(json, 'status', 'sync', 'status')

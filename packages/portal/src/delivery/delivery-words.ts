@@ -39,6 +39,9 @@ export const deliveryWords = {
   outOfSync: (objects: number): string =>
     objects === 0 ? 'OutOfSync.' : `OutOfSync: ${drifted(objects)}.`,
   more: (shown: number, all: number): string => `${shown} of ${all}, the worst first.`,
+  inCluster: (name: string): string => `They are in cluster ${name}.`,
+  elsewhere: (cluster: string): string =>
+    `They are in another cluster, ${cluster}, which this gateway does not have by this name.`,
   moreSecrets: (shown: number, all: number): string =>
     `By the newest ${shown} of ${all} Secrets of Helm. Choose namespaces to see the others.`,
   revisions: (count: number): string => `${count} ${count === 1 ? 'revision' : 'revisions'} kept`,

@@ -2,6 +2,7 @@ import { type FormEvent, useId, useRef } from 'react'
 import { forgetToken, hasToken, signIn } from '../gateway/credentials.ts'
 import { signInAddress, useSession } from '../gateway/session.ts'
 import controls from '../look/controls.module.css'
+import { Mark } from '../look/mark.tsx'
 import { words } from '../words.ts'
 import styles from './sign-in.module.css'
 
@@ -12,7 +13,13 @@ export function SignIn() {
   const address = signInAddress()
   return (
     <main className={styles['page']}>
-      {address === undefined ? <ByToken /> : <AtProvider address={address} />}
+      <div className={styles['form']}>
+        <p className={styles['product']}>
+          <Mark />
+          {words.frame.product}
+        </p>
+        {address === undefined ? <ByToken /> : <AtProvider address={address} />}
+      </div>
     </main>
   )
 }
@@ -21,7 +28,7 @@ export function SignIn() {
 function AtProvider({ address }: { readonly address: string }) {
   const hasEnded = useSession().state === 'ended'
   return (
-    <div className={styles['form']}>
+    <>
       <h1>{hasEnded ? said.ended : said.calm}</h1>
       <p className={styles['words']} role={hasEnded ? 'alert' : undefined}>
         {hasEnded ? said.endedNext : said.calmNext}
@@ -41,16 +48,16 @@ function AtProvider({ address }: { readonly address: string }) {
         <summary>{said.byToken}</summary>
         <TokenForm />
       </details>
-    </div>
+    </>
   )
 }
 
 function ByToken() {
   return (
-    <div className={styles['form']}>
+    <>
       <h1>{said.asks}</h1>
       <TokenForm hasFocus />
-    </div>
+    </>
   )
 }
 

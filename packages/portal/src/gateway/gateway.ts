@@ -1,6 +1,6 @@
 import { WebSocketClient } from '@informerql/client'
 import { keepPreviousData, QueryClient, useQuery } from '@tanstack/react-query'
-import { createContext, useContext } from 'react'
+import { createContext, useContext, useEffect, useRef } from 'react'
 import type { TypedDocumentString } from './documents.ts'
 
 /** An entry of `errors`, as the gateway sends it. */
@@ -138,13 +138,18 @@ export interface AskOptions<Result> {
   readonly everyMs?: number | ((data: Result | undefined) => number | false)
   /** False: does not ask. */
   readonly enabled?: boolean
+  /** Asks again when this becomes another one: the version of what the answer depends on. Not at once if it has just asked. */
+  readonly since?: unknown
 }
+
+/** What changes all the time is asked for no more often. */
+const restMs = 2_000
 
 /** The answer to a query for a component: kept by its document and variables; the previous one stays while the next is on its way. */
 export function useAnswer<Result, Variables>(
   document: TypedDocumentString<Result, Variables>,
   variables: Variables,
-  { everyMs, enabled = true }: AskOptions<Result> = {},
+  { everyMs, enabled = true, since }: AskOptions<Result> = {},
 ): {
   readonly data: Result | undefined
   readonly errors: readonly AnswerError[]
@@ -164,17 +169,30 @@ export function useAnswer<Result, Variables>(
     refetchInterval: ({ state }) =>
       typeof everyMs === 'function' ? everyMs(state.data?.data) : (everyMs ?? false),
   })
+  const again = (): void => {
+    const isUnderWay = gateway.answers.isFetching({ queryKey, exact: true }) > 0
+    // Several views may want it at once: they share a question.
+    const answered = refetch({ cancelRefetch: false })
+    if (isUnderWay) void answered.then(() => refetch({ cancelRefetch: false }))
+  }
+  const asked = useRef({ since, atMs: Date.now() })
+  useEffect(() => {
+    if (!enabled || asked.current.since === since) return
+    const timer = setTimeout(
+      () => {
+        asked.current = { since, atMs: Date.now() }
+        again()
+      },
+      asked.current.atMs + restMs - Date.now(),
+    )
+    return () => clearTimeout(timer)
+  }, [since, enabled])
   const failed = error instanceof GatewayError ? error.errors : []
   return {
     data: data?.data,
     errors: data?.errors ?? failed,
     isPending: enabled && isPending,
     isPrevious: isPlaceholderData,
-    again() {
-      const isUnderWay = gateway.answers.isFetching({ queryKey, exact: true }) > 0
-      // Several views may want it at once: they share a question.
-      const answered = refetch({ cancelRefetch: false })
-      if (isUnderWay) void answered.then(() => refetch({ cancelRefetch: false }))
-    },
+    again,
   }
 }

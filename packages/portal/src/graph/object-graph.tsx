@@ -7,9 +7,10 @@ import {
   ReactFlow,
   type ReactFlowInstance,
 } from '@xyflow/react'
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { ObjectGraphDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
+import { useAround } from '../object/around.ts'
 import { usePlace } from '../scope.ts'
 import { words } from '../words.ts'
 import { GraphList } from './graph-list.tsx'
@@ -31,7 +32,6 @@ export interface ObjectGraphProps {
 /** As many objects as a picture can show. */
 const maxNodes = 500
 const maxSteps = 4
-const refreshMs = 3_000
 const nodeTypes = { object: GraphNode }
 const edgeTypes = { line: GraphLine }
 
@@ -41,11 +41,14 @@ export function ObjectGraph({ roots, selected, onSelect }: ObjectGraphProps) {
   const around = centre ?? roots
   const [chosen, setSteps] = useState<number>()
   const depth = Math.max(chosen ?? 0, 2)
+  const [beside, setBeside] = useState<readonly string[]>([])
   const { data, errors, isPending } = useAnswer(
     ObjectGraphDocument,
     { roots: [...around], depth, maxNodes },
-    { everyMs: refreshMs },
+    { since: useAround(around, beside) },
   )
+  const others = data?.graph?.nodes.map(({ id }) => id) ?? []
+  useEffect(() => setBeside(others), [others.join()])
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set())
   const [isList, setList] = useState(false)
   const graph = data?.graph

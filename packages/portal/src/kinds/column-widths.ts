@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react'
 import { textOfCell } from './cells.tsx'
 import { type Columns, isNarrowWindow, type TableColumn } from './columns.ts'
+import { isUsageColumn } from '../usage/usage-column.tsx'
 import type { RowsSnapshot } from './live-rows.ts'
 
 const sampleRows = 60
@@ -13,8 +14,31 @@ const needs = {
   least: { letterPx: 7, paddingPx: 18, headingPx: 22 },
 } as const
 
-/** The width of a column in pixels: `least` where the table has no room for all. */
-export type ColumnWidth = Readonly<Record<keyof typeof needs, number>>
+/** How short texts may be cut, so that all columns are in view. */
+const shortest = { name: 170, link: 300, other: 110 } as const
+
+/** The width of a column in pixels: `least` where the table has no room for all, and down to `short` if all have room then. */
+export type ColumnWidth = Readonly<Record<keyof typeof needs | 'short', number>>
+
+/** The columns of a grid, and how wide they are together at least, by CSS. The grid is a container. */
+export function columnTracks(widths: readonly ColumnWidth[]): {
+  readonly columns: string
+  readonly total: string
+} {
+  const sum = (read: (width: ColumnWidth) => number): number =>
+    Math.ceil(widths.reduce((total, width) => total + read(width), 0))
+  const total = sum(({ least }) => least)
+  const spare = sum(({ least, short }) => least - short)
+  const over = `(${total}px - 100cqi)`
+  // By as much as is missing, unless that is more than there is to spare.
+  const cut = `clamp(0px, ${over}, max(0px, (${spare}px - ${over}) * 1000))`
+  const columns = widths.map(({ usual, least, short }) =>
+    least === short
+      ? `minmax(${least}px, ${usual}px)`
+      : `minmax(calc(${least}px - ${(least - short) / spare} * ${cut}), ${usual}px)`,
+  )
+  return { columns: `${columns.join(' ')} minmax(0, 1fr)`, total: `calc(${total}px - ${cut})` }
+}
 
 interface Measured {
   readonly list: object
@@ -44,6 +68,7 @@ export function useColumnWidths(
           {
             usual: Math.max(before?.usual ?? 0, now.usual),
             least: Math.max(before?.least ?? 0, now.least),
+            short: Math.max(before?.short ?? 0, now.short),
           },
         ]
       }),
@@ -55,9 +80,9 @@ export function useColumnWidths(
       new Map(
         shown.map((column) => {
           const { [column.id]: width } = given
-          if (width !== undefined) return [column.id, { usual: width, least: width }]
-          const none = bounded(column, 0)
-          return [column.id, measured?.widths.get(column.id) ?? { usual: none, least: none }]
+          const same = width ?? bounded(column, 0)
+          const own = width === undefined ? measured?.widths.get(column.id) : undefined
+          return [column.id, own ?? { usual: same, least: same, short: same }]
         }),
       ),
     [shown, given, measured],
@@ -69,7 +94,7 @@ function widthOf(column: TableColumn, at: number, rows: RowsSnapshot): ColumnWid
   const letters = Math.max(
     ...sample.map((row) => (row === undefined ? 0 : textOfCell(row, column).length)),
   )
-  const need = ({ letterPx, paddingPx, headingPx }: (typeof needs)[keyof ColumnWidth]): number =>
+  const need = ({ letterPx, paddingPx, headingPx }: (typeof needs)[keyof typeof needs]): number =>
     bounded(
       column,
       Math.max(
@@ -77,7 +102,14 @@ function widthOf(column: TableColumn, at: number, rows: RowsSnapshot): ColumnWid
         letters * (letterPx + (column.id === 'name' ? boldPx : 0)) + paddingPx,
       ) + (at === 0 ? boxPx : 0),
     )
-  return { usual: need(needs.usual), least: need(needs.least) }
+  const least = need(needs.least)
+  return { usual: need(needs.usual), least, short: Math.min(least, shortestOf(column)) }
+}
+
+/** Numbers are not cut, and nothing is in a narrow window, where the table scrolls. */
+function shortestOf({ id, isLink }: TableColumn): number {
+  if (isNarrowWindow() || id === 'health' || isUsageColumn(id)) return Infinity
+  return id === 'name' ? shortest.name : isLink ? shortest.link : shortest.other
 }
 
 function bounded({ id, isLink }: TableColumn, width: number): number {

@@ -17,13 +17,15 @@ import { isUsageColumn, UsageContext } from '../usage/usage-column.tsx'
 import { useUsage } from '../usage/usage.ts'
 import { words } from '../words.ts'
 import { Cells } from './cells.tsx'
-import type { ColumnWidth } from './column-widths.ts'
+import { columnTracks, type ColumnWidth } from './column-widths.ts'
 import type { TableColumn } from './columns.ts'
 import { rowHeight, type Selection, useKeyboard } from './grid-keyboard.ts'
 import { type HeaderActions, HeaderRow } from './header.tsx'
 import type { LiveRows, RowsSnapshot } from './live-rows.ts'
 import styles from './grid.module.css'
 import { mostPicked } from './picked.ts'
+
+const noWidth: ColumnWidth = { usual: 0, least: 0, short: 0 }
 
 /** Firefox makes no element higher than some 17 million pixels, and Chromium none above 33. */
 export const mostRows: number = Math.floor(16_000_000 / rowHeight)
@@ -86,7 +88,8 @@ export function Grid({
     return () => noteUsage(undefined)
   }, [noteUsage, use.why])
   useAnchor(scroller, rows, first)
-  const pixels = columns.map((column) => widths.get(column.id) ?? { usual: 0, least: 0 })
+  const pixels = columns.map((column) => widths.get(column.id) ?? noWidth)
+  const tracks = columnTracks(pixels)
   const keyboard = useKeyboard(rows, count, selection, scroller, (index) => {
     virtualizer.scrollToIndex(index, { align: 'auto' })
   })
@@ -120,8 +123,8 @@ export function Grid({
         className={styles['grid']}
         style={
           {
-            '--columns': `${pixels.map(({ least, usual }) => `minmax(${least}px, ${usual}px)`).join(' ')} minmax(0, 1fr)`,
-            '--total': `${pixels.reduce((sum, { least }) => sum + least, 0)}px`,
+            '--columns': tracks.columns,
+            '--total': tracks.total,
           } as CSSProperties
         }
         onScroll={keepTop}

@@ -1,6 +1,8 @@
+import { useEffect, useState } from 'react'
 import { SecretUsersDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
 import { words } from '../words.ts'
+import { useAround } from './around.ts'
 import { groupOf, textAt } from './json.ts'
 import type { SeenObject } from './live-object.ts'
 import styles from './related.module.css'
@@ -24,11 +26,14 @@ function SecretUsers({
   readonly certificate: SeenObject
   readonly name: string
 }) {
+  const [secrets, setSecrets] = useState<readonly string[]>([])
   const { data, errors, isPending } = useAnswer(
     SecretUsersDocument,
     { cluster, namespace, name },
-    { everyMs: 5_000 },
+    { since: useAround(secrets, [], namespace) },
   )
+  const secret = data?.objectByRef?.id
+  useEffect(() => setSecrets(secret === undefined ? [] : [secret]), [secret])
   if (isPending) return null
   const say = words.object.related
   const [error] = errors

@@ -1,7 +1,7 @@
-import { useLivePage } from '@informerql/client/react'
+import { useLiveCollection, useLivePage } from '@informerql/client/react'
 import { useContext, useState } from 'react'
-import { ObjectEventsDocument, OwnedUidsDocument } from '../gateway/documents.ts'
-import { errorsOf, useAnswer, useGateway } from '../gateway/gateway.ts'
+import { FollowOwnedUidsDocument, ObjectEventsDocument } from '../gateway/documents.ts'
+import { errorsOf, useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import { SaidCut } from '../look/gaps.ts'
 import { Failure, Notice } from '../look/notice.tsx'
@@ -14,9 +14,13 @@ import type { SeenObject } from './live-object.ts'
 export function Events({ object }: { readonly object: SeenObject }) {
   const { id, uid } = object
   const [isWide, setWide] = useState(true)
-  const { data, isPending } = useAnswer(OwnedUidsDocument, { id }, { everyMs: 5_000 })
-  if (isPending) return null
-  const below = (data?.object?.owned?.nodes ?? []).flatMap((one) => [
+  const { rows, status } = useLiveCollection({
+    client: useGateway().socket,
+    query: FollowOwnedUidsDocument,
+    variables: { id },
+  })
+  if (status === 'loading' && rows.length === 0) return null
+  const below = (rows[0]?.owned?.nodes ?? []).flatMap((one) => [
     one.uid,
     ...(one.owned?.nodes ?? []).map((further) => further.uid),
   ])

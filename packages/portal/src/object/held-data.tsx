@@ -7,7 +7,7 @@ import {
 import { quoted } from '../export/kubectl.ts'
 import { GatewayError, useAnswer, useGateway } from '../gateway/gateway.ts'
 import { CopyButton } from './copy-button.tsx'
-import { membersAt } from './json.ts'
+import { membersAt, textAt } from './json.ts'
 import type { SeenObject } from './live-object.ts'
 import { pageWords } from './page-words.ts'
 import { Section } from './section.tsx'
@@ -77,22 +77,61 @@ function TextValue({ name, value }: { readonly name: string; readonly value: str
 
 /** What a Secret holds: its type and its keys, and a value when it is asked for, where the gateway serves them. */
 export function SecretData({ object }: { readonly object: SeenObject }) {
-  const isServed = useSecretsServed(object.clusterName)
-  if (isServed === undefined) return null
-  if (isServed) return <SecretKeys object={object} />
+  const { id, clusterName, namespace, name, json } = object
+  const isServed = useSecretsServed(clusterName)
+  const { data, errors, isPending } = useAnswer(
+    SecretKeysDocument,
+    { id },
+    { since: textAt(json, 'metadata', 'resourceVersion') },
+  )
+  if (isPending || isServed === undefined) return null
   const say = pageWords.secret
-  const { clusterName, namespace, name } = object
+  const secret = data?.object
+  const { keys, keyCount, type } =
+    secret != null && 'keys' in secret ? secret : { keys: null, keyCount: null, type: null }
+  const count = Math.max(keyCount ?? 0, keys?.length ?? 0)
+  const [error] = errors
+  if (keys == null) {
+    return (
+      <Section title={pageWords.data.title}>
+        <p className={styles['dim']}>
+          {error === undefined ? say.gone : say.refused(error.message)}
+        </p>
+      </Section>
+    )
+  }
   const place = `--context ${quoted(clusterName)} -n ${quoted(namespace ?? '')}`
-  const command = `kubectl ${place} describe secret ${quoted(name)}`
   return (
-    <Section title={pageWords.data.title}>
-      <p className={styles['dim']}>{say.withheld}</p>
-      <OtherWay text={say.described} command={command} />
+    <Section title={pageWords.data.title} count={count}>
+      <p className={styles['dim']}>
+        {say.type}: {type ?? 'Opaque'}.{' '}
+        {count === 0 ? say.none : isServed ? say.audited : say.withheld}
+      </p>
+      <dl className={styles['data']}>
+        {keys.map((key) =>
+          isServed ? (
+            <SecretValue key={key} id={id} name={key} />
+          ) : (
+            <div key={key} className={styles['datum']}>
+              <dt>{key}</dt>
+            </div>
+          ),
+        )}
+      </dl>
+      {count > keys.length ? (
+        <p className={styles['dim']}>{say.unnamed(count - keys.length)}</p>
+      ) : null}
+      {isServed || count === 0 ? null : (
+        <OtherWay
+          text={say.elsewhere}
+          command={`kubectl ${place} get secret ${quoted(name)} -o yaml`}
+        />
+      )}
     </Section>
   )
 }
 
-/** Whether the gateway reads what Secrets of a cluster hold. `undefined` until it has said so. */
+/** Whether the gateway serves the values of the Secrets of a cluster. `undefined` until it has said so. */
 export function useSecretsServed(cluster: string): boolean | undefined {
   const { data, isPending } = useAnswer(SecretsServedDocument, {})
   if (isPending) return undefined
@@ -108,39 +147,6 @@ export function OtherWay({ text, command }: { readonly text: string; readonly co
       </p>
       <pre className={styles['value']}>{command}</pre>
     </>
-  )
-}
-
-function SecretKeys({ object: { id } }: { readonly object: SeenObject }) {
-  const { data, errors, isPending } = useAnswer(SecretKeysDocument, { id })
-  if (isPending) return null
-  const say = pageWords.secret
-  const secret = data?.object
-  const { keys, type } = secret != null && 'keys' in secret ? secret : { keys: null, type: null }
-  const [error] = errors
-  return (
-    <Section title={pageWords.data.title} {...(keys == null ? {} : { count: keys.length })}>
-      {keys == null ? (
-        <p className={styles['dim']}>
-          {error === undefined ? say.gone : say.refused(error.message)}
-        </p>
-      ) : (
-        <>
-          <p className={styles['dim']}>
-            {say.type}: {type ?? 'Opaque'}. {say.audited}
-          </p>
-          {keys.length === 0 ? (
-            <p className={styles['dim']}>{say.none}</p>
-          ) : (
-            <dl className={styles['data']}>
-              {keys.map((key) => (
-                <SecretValue key={key} id={id} name={key} />
-              ))}
-            </dl>
-          )}
-        </>
-      )}
-    </Section>
   )
 }
 

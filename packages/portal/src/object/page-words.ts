@@ -90,8 +90,10 @@ export const pageWords = {
     audited:
       'A value is read when you ask for it, with your rights; the audit log names each read.',
     withheld:
-      'This gateway does not serve what Secrets hold: it reads their metadata alone, which has neither type nor keys. Its operator can switch that on, by the setting secretData.',
-    described: 'kubectl shows its type and keys, without the values, to those who may get it.',
+      'This gateway does not serve its values; its operator can switch that on, by the setting secretData.',
+    elsewhere: 'kubectl shows the values to those who may get the Secret.',
+    unnamed: (count: number): string =>
+      `and ${plural(count, 'key')} that no manager of its fields names`,
     command: 'the command',
     refused: (why: string): string => `You do not see what it holds: ${why}.`,
     gone: 'The Secret is gone, or another one has its name.',

@@ -1,8 +1,9 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { RelatedByDocument, RelatedDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
 import { Failure } from '../look/notice.tsx'
 import { words } from '../words.ts'
+import { useAround } from './around.ts'
 import { CertificateParts } from './certificate-parts.tsx'
 import type { SeenObject } from './live-object.ts'
 import { followable, type NeighbourGroup, neighbourhoodOf, pluralOf } from './neighbours.ts'
@@ -11,21 +12,24 @@ import styles from './related.module.css'
 import { Section } from './section.tsx'
 import { UsedBy, useUsers } from './used-by.tsx'
 
-const everyMs = 3_000
-
 /** What is around an object: who uses it, its owners, what it owns, and its relations both ways. */
 export function Related({ object }: { readonly object: SeenObject }) {
   const { id, namespace } = object
-  const { data, errors } = useAnswer(RelatedDocument, { id }, { everyMs })
-  const { users, errors: unknownUse } = useUsers(id)
+  const [beside, setBeside] = useState<readonly string[]>([])
+  const since = useAround([id], beside, namespace)
+  const { data, errors } = useAnswer(RelatedDocument, { id }, { since })
+  const { users, errors: unknownUse } = useUsers(id, since)
   const [asked, setAsked] = useState<readonly string[]>([])
   const further = useAnswer(
     RelatedByDocument,
     { id, relations: [...asked] },
-    { everyMs, enabled: asked.length > 0 },
+    { since, enabled: asked.length > 0 },
   )
   const say = words.object.related
   const [error] = [...errors, ...further.errors]
+  const found = [data?.graph, further.data?.graph].flatMap((one) => one?.nodes ?? [])
+  const others = [...new Set(found.map((node) => node.id))].filter((one) => one !== id)
+  useEffect(() => setBeside(others), [others.join()])
   if (data?.graph == null) {
     return errors.length === 0 ? null : (
       <div className={styles['failed']}>

@@ -8,12 +8,15 @@ import { Section } from './section.tsx'
 /** The users of an object. */
 export type Users = NonNullable<NonNullable<UsersOfQuery['object']>['usedBy']>
 
-/** Who uses an object: `undefined` until it is known, and if it cannot be. */
-export function useUsers(id: string): {
+/** Who uses an object: `undefined` until it is known, and if it cannot be. `since`: the version of what is around it. */
+export function useUsers(
+  id: string,
+  since: unknown,
+): {
   readonly users: Users | undefined
   readonly errors: readonly AnswerError[]
 } {
-  const { data, errors } = useAnswer(UsersOfDocument, { id }, { everyMs: 5_000 })
+  const { data, errors } = useAnswer(UsersOfDocument, { id }, { since })
   return { users: data?.object?.usedBy ?? undefined, errors }
 }
 

@@ -36,7 +36,7 @@ export function UsageBars({ object }: { readonly object: SeenObject }) {
       )}
       {use.isPart ? <p className={styles['note']}>{words.overview.capacity.yours}</p> : null}
       {why === undefined ? null : <p className={styles['note']}>{why}</p>}
-      <UseOverTime object={object} use={ofAllPods(use)} />
+      <UseOverTime object={object} use={ofAllPods(use)} since={byId} />
     </Section>
   )
 }

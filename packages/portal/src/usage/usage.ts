@@ -1,4 +1,14 @@
+import { useLiveCollection } from '@informerql/client/react'
+import { useMemo, useState } from 'react'
 import {
+  FollowNamespaceUsageDocument,
+  type FollowNamespaceUsageSubscription,
+  FollowNodeUsageDocument,
+  type FollowNodeUsageSubscription,
+  FollowPodUsageDocument,
+  type FollowPodUsageSubscription,
+  FollowWorkloadUsageDocument,
+  type FollowWorkloadUsageSubscription,
   NamespaceUsageDocument,
   type NamespaceUsageQuery,
   NodeUsageDocument,
@@ -9,7 +19,7 @@ import {
   WorkloadUsageDocument,
   type WorkloadUsageQuery,
 } from '../gateway/documents.ts'
-import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
+import { type AnswerError, useAnswer, useGateway } from '../gateway/gateway.ts'
 import { usageWords } from './usage-words.ts'
 
 /** How much of a resource: in cores, or in bytes. Absent: it is not known, or not given. */
@@ -57,20 +67,32 @@ export function isMeasured(group: string, kind: string): boolean {
   return measured.has(`${group} ${kind}`)
 }
 
-/** metrics-server measures no sooner. */
-const everyMs = 15_000
-
 type UsageQuery = PodUsageQuery | NodeUsageQuery | NamespaceUsageQuery | WorkloadUsageQuery
-type UsageDocument = TypedDocumentString<UsageQuery, { ids: string[] }>
+type UsageSubscription =
+  | FollowPodUsageSubscription
+  | FollowNodeUsageSubscription
+  | FollowNamespaceUsageSubscription
+  | FollowWorkloadUsageSubscription
 
-/** Those of kinds that are no workloads. */
-const documents: Readonly<Record<string, UsageDocument>> = {
-  Pod: PodUsageDocument,
-  Node: NodeUsageDocument,
-  Namespace: NamespaceUsageDocument,
+/** How the use of objects of a kind is asked for, and how it is followed. */
+interface UsageDocuments {
+  readonly query: TypedDocumentString<UsageQuery, { ids: string[] }>
+  readonly live: TypedDocumentString<UsageSubscription, { ids: string[] }>
 }
 
-/** What objects of a kind use, by their `id`s, read again while the page is visible; and in a sentence why it is not known. */
+const ofWorkloads: UsageDocuments = {
+  query: WorkloadUsageDocument,
+  live: FollowWorkloadUsageDocument,
+}
+
+/** Those of kinds that are no workloads. */
+const documents: Readonly<Record<string, UsageDocuments>> = {
+  Pod: { query: PodUsageDocument, live: FollowPodUsageDocument },
+  Node: { query: NodeUsageDocument, live: FollowNodeUsageDocument },
+  Namespace: { query: NamespaceUsageDocument, live: FollowNamespaceUsageDocument },
+}
+
+/** What objects of a kind use, by their `id`s, live; and in a sentence why it is not known. */
 export function useUsage(
   kind: string,
   ids: readonly string[],
@@ -78,34 +100,52 @@ export function useUsage(
   readonly byId: ReadonlyMap<string, ObjectUsage>
   readonly why: string | undefined
 } {
-  const { data, errors } = useAnswer(
-    usageDocument(kind),
-    { ids: [...ids] },
-    { enabled: ids.length > 0, everyMs },
+  const { query, live } = documents[kind] ?? ofWorkloads
+  const variables = { ids: [...ids] }
+  const enabled = ids.length > 0
+  const { rows, status } = useLiveCollection<UsageSubscription, { ids: string[] }, Answered>({
+    client: useGateway().socket,
+    query: live,
+    variables,
+    enabled,
+  })
+  // Frames do not say why they have no amounts.
+  const isUnknown = status === 'failed' || (status === 'live' && rows.some(isWithoutUse))
+  const { data, errors } = useAnswer(query, variables, { enabled: enabled && isUnknown })
+  const asked = useMemo(
+    () =>
+      data?.objects?.flatMap((object): readonly Answered[] => (object === null ? [] : [object])),
+    [data],
   )
-  return { byId: usagesOf(data), why: whyUnknown(errors, kind) }
+  const now = status === 'failed' ? asked : status === 'loading' ? undefined : rows
+  // Those of other objects stay until the first of these are here.
+  const [shown, setShown] = useState<readonly Answered[]>([])
+  if (now !== undefined && now !== shown) setShown(now)
+  return { byId: usagesOf(shown), why: isUnknown ? whyUnknown(errors, kind) : undefined }
 }
 
 /** What asks for the use of objects of a kind. */
-export function usageDocument(kind: string): UsageDocument {
-  return documents[kind] ?? WorkloadUsageDocument
+export function usageDocument(kind: string): UsageDocuments['query'] {
+  return (documents[kind] ?? ofWorkloads).query
 }
 
-const known = new WeakMap<UsageQuery, ReadonlyMap<string, ObjectUsage>>()
-const nothing: ReadonlyMap<string, ObjectUsage> = new Map()
+const known = new WeakMap<readonly Answered[], ReadonlyMap<string, ObjectUsage>>()
 
 /** The same map for the same answer. */
-function usagesOf(data: UsageQuery | undefined): ReadonlyMap<string, ObjectUsage> {
-  if (data === undefined) return nothing
-  const before = known.get(data)
-  if (before !== undefined) return before
-  const byId = new Map(
-    (data.objects ?? []).flatMap((object) =>
-      object === null ? [] : [[object.id, objectUsage(object)] as const],
-    ),
-  )
-  known.set(data, byId)
+function usagesOf(objects: readonly Answered[]): ReadonlyMap<string, ObjectUsage> {
+  let byId = known.get(objects)
+  if (byId === undefined) {
+    byId = new Map(objects.map((object) => [object.id, objectUsage(object)]))
+    known.set(objects, byId)
+  }
   return byId
+}
+
+/** Whether the use of an object, or of its pods, is not known. */
+function isWithoutUse(object: Answered): boolean {
+  if ('usage' in object) return object.usage === null
+  const { cpu, pods } = objectUsage(object)
+  return cpu.used === undefined && pods !== 0
 }
 
 type Answered = NonNullable<NonNullable<UsageQuery['objects']>[number]>

@@ -29,7 +29,11 @@ import type { PastMoment } from '../../model/object-id.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import { isTokenFor } from '../../prepare/caller-server.ts'
 import type { ClusterKind, KindView, FoundObject } from '../../prepare/kind-view.ts'
-import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
+import {
+  type OperationLimits,
+  type ServedSchema,
+  servesSecretData,
+} from '../../served/served-schema.ts'
 import { failedRead, forbidden, forbiddenList, lateRead } from '../../prepare/read-failures.ts'
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
 import type { DirectFetch } from '../../prepare/preparation.ts'
@@ -47,6 +51,8 @@ import {
   type IdentifiedPlace,
   type ObjectPlace,
   printedRows,
+  secretOutline,
+  type SecretOutline,
 } from './direct-tables.ts'
 
 export interface StoredList {
@@ -54,12 +60,10 @@ export interface StoredList {
   readonly list: DirectList
 }
 
-export interface SecretContents {
+/** A Secret with its values. */
+export interface SecretContents extends SecretOutline {
   /** Base64, by key. */
   readonly data: Readonly<Record<string, string>> | null
-  /** Those of `data`, sorted. */
-  readonly keys: readonly string[]
-  readonly type: string | null
 }
 
 /** The request and the outcome of each form of read. `null`: the object is gone or hidden. */
@@ -71,6 +75,10 @@ interface Forms {
     readonly outcome: readonly PrinterColumn[] | null
   }
   readonly secret: { readonly asked: IdentifiedPlace; readonly outcome: SecretContents | null }
+  readonly secretOutline: {
+    readonly asked: IdentifiedPlace
+    readonly outcome: SecretOutline | null
+  }
   /** `outcome`: whether they are read. */
   readonly certificateEnds: { readonly asked: { readonly state: number }; readonly outcome: true }
   /** What Prometheus knows. `null`: the viewer may not see the use of one of the objects. */
@@ -143,7 +151,7 @@ export interface DirectReadsOptions {
   /** The access of the viewer; `undefined` without authentication: the gateway then reads with its own account. */
   readonly access: ViewerAccess | undefined
   readonly token: CallerToken | undefined
-  /** Receives each Secret whose data was read, as `cluster/namespace/name`. */
+  /** Receives each Secret that was read, as `cluster/namespace/name`. */
   readonly read: (secret: string) => void
   /** Absent if logs are not served. */
   readonly logs: ReadLogs | undefined
@@ -211,14 +219,31 @@ export class DirectReads {
     return columns?.filter(({ priority }) => wide || priority === 0) ?? columns
   }
 
-  /** The contents of a Secret; `null` if the Secret is gone, `undefined` until they are read. Throws `ClientError`. */
+  /** A Secret with its values; `null` if it is gone, `undefined` until they are read. Throws `ClientError`. */
   secret(object: DirectObject, budget: WorkBudget): SecretContents | null | undefined {
-    const reads = budget.report?.reachedLive()
-    budget.spend('examined', 1)
     const { cluster, kind, ...asked } = object
-    const contents = this.#outcome('secret', { cluster, kind }, asked)
-    if (reads !== undefined && contents) reads.returned += 1
-    return contents
+    this.#noted.delete(outcomeKey('secretOutline', object, asked))
+    return counted(budget, () => this.#outcome('secret', { cluster, kind }, asked))
+  }
+
+  /**
+   * The type and keys of a Secret, as {@link secret}: by that read if the operation makes it, too, or if its managers do not name all
+   * keys and the gateway serves values.
+   */
+  secretOutline(object: DirectObject, budget: WorkBudget): SecretOutline | null | undefined {
+    const { cluster, kind, ...asked } = object
+    const whole = outcomeKey('secret', object, asked)
+    const read = (form: 'secret' | 'secretOutline'): SecretOutline | null | undefined =>
+      this.#outcome(form, { cluster, kind }, asked)
+    return counted(budget, () => {
+      const known = this.#outcomes.get(whole)
+      const isRefused = known instanceof Error
+      if (!isRefused && (known !== undefined || this.#noted.has(whole))) return read('secret')
+      const outline = read('secretOutline')
+      const isShort = outline != null && outline.keys.length !== outline.keyCount
+      const isServed = isShort && !isRefused && servesSecretData(this.#options.served)
+      return isServed ? read('secret') : outline
+    })
   }
 
   /** Reads when the certificates of a cluster's Secrets end; the run is then repeated. */
@@ -392,9 +417,10 @@ export class DirectReads {
           const question = questionOf('list', at.kind.resource, { namespace })
           return (await access.may(at.cluster, question)) ? undefined : forbiddenList(at, false)
         }
-        case 'secret': {
-          tokenFor(at, served, token)
+        case 'secret':
+        case 'secretOutline': {
           // The API server checks the token. A proxy in front may add its own credentials, so access is reviewed, too.
+          if (form === 'secret') tokenFor(at, served, token)
           const { resource } = at.kind
           const { namespace = '', name } = asked
           const question = questionOf('get', resource, placeOf(resource, { namespace, name }))
@@ -481,6 +507,11 @@ export class DirectReads {
       }
       case 'managers':
         return (await this.#api(at).managers(of, asked, signal)) ?? null
+      case 'secretOutline': {
+        const outline = await secretOutline(this.#api(at), at, asked, signal)
+        if (outline !== undefined) this.#options.read(secretName(at, asked))
+        return outline ?? null
+      }
       case 'secret': {
         const api = this.#options.access === undefined ? this.#api(at) : callers.to(at)
         const { namespace = '', name, uid } = asked
@@ -488,9 +519,10 @@ export class DirectReads {
         const found = await api.object(whole, { namespace, name }, signal)
         // The object is gone, or was replaced under its name.
         if (found === undefined || (uid !== '' && uid !== found.metadata.uid)) return null
-        this.#options.read(`${cluster}/${namespace}/${name}`)
+        this.#options.read(secretName(at, asked))
         const { data = null, type = null } = found as Partial<SecretContents>
-        return { data, keys: Object.keys(data ?? {}).toSorted(), type }
+        const keys = Object.keys(data ?? {}).toSorted()
+        return { data, type, keys, keyCount: keys.length }
       }
     }
   }
@@ -500,6 +532,19 @@ export class DirectReads {
     if (cache === undefined) throw new TypeError(`there is no cluster ${cluster}`)
     return cache.direct(kind.resource)
   }
+}
+
+/** Counts a read of a Secret. */
+function counted<T>(budget: WorkBudget, read: () => T): T {
+  const reads = budget.report?.reachedLive()
+  budget.spend('examined', 1)
+  const found = read()
+  if (reads !== undefined && found) reads.returned += 1
+  return found
+}
+
+function secretName({ cluster }: ClusterKind, { namespace = '', name }: ObjectPlace): string {
+  return `${cluster}/${namespace}/${name}`
 }
 
 function outcomeKey(form: keyof Forms, at: ClusterKind | undefined, asked: object): string {

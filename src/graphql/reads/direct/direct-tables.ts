@@ -4,6 +4,8 @@
  */
 
 import type { DirectApi, DirectTable } from '../../../cache/direct-api.ts'
+import { ownedDataKeys } from '../../../kubernetes/field-changes.ts'
+import { itemsOf, numberOf, textOf } from '../../../kubernetes/fields.ts'
 import { objectKey } from '../../../kubernetes/object.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
@@ -75,4 +77,41 @@ export async function printedRows(
   const message = `printerColumns: the server prints at most ${most} objects of ${kind.typeName}, and there are more`
   const hint = 'ask for the objects of one namespace, or for one object'
   throw new ClientError('QUERY_TOO_COSTLY', message, { cluster, type: kind.typeName, hint })
+}
+
+/** What a Secret is, without any of its values. */
+export interface SecretOutline {
+  readonly type: string | null
+  /** `null` if the server does not say. */
+  readonly keyCount: number | null
+  /** Sorted. Fewer than `keyCount` if no manager owns some of them. */
+  readonly keys: readonly string[]
+}
+
+/**
+ * The type of a Secret and its keys; `undefined` if it is gone. The server prints the type and the number of keys, and the
+ * managers of the fields name the keys, so no value leaves the API server. By a list of one, which needs no more than the
+ * cache of Secrets does: `list`.
+ */
+export async function secretOutline(
+  api: DirectApi,
+  { kind: { resource, metadataOnly } }: ClusterKind,
+  { namespace = '', name, uid }: IdentifiedPlace,
+  signal: AbortSignal,
+): Promise<SecretOutline | undefined> {
+  const one = { namespace, limit: 1, fieldSelector: `metadata.name=${name}` }
+  const { columns, rows = [] } = (await api.table({ resource, metadataOnly }, one, signal)) ?? {}
+  const row = rows.find(
+    (found) => found.name === name && (uid === '' || found.metadata['uid'] === uid),
+  )
+  if (columns === undefined || row === undefined) return undefined
+  const cell = (title: string): unknown =>
+    row.cells[columns.findIndex((column) => column.name === title)]
+  const keyCount = numberOf(cell('Data')) ?? null
+  const managers = itemsOf(row.metadata['managedFields'])
+  const owned = ownedDataKeys(managers, 'data')
+  // Whoever applies `stringData` owns that, though the server has made `data` of it.
+  const all = [...new Set([...owned, ...ownedDataKeys(managers, 'stringData')])].toSorted()
+  const keys = all.length === keyCount ? all : owned
+  return { type: textOf(cell('Type')) ?? null, keyCount, keys }
 }

@@ -102,10 +102,7 @@ export function readCertificates(run: ReadRun, args: TlsCertificatesArguments): 
         ? secretRows(run, part, within, places, secrets, isOver)
         : managedRows(run, part, within),
     )
-    .filter(
-      ({ position: { values } }) =>
-        Number.isNaN(beforeMs) || (values[0] !== undefined && Number(values[0]) < beforeMs),
-    )
+    .filter(({ position: { values } }) => Number.isNaN(beforeMs) || Number(values[0]) < beforeMs)
   budget.spend('tests', testsPerRow * rows.length)
   const page = pageAfter({ rows, positionOf, order, from, size, hash, budget })
   const read = places.read()
@@ -132,11 +129,17 @@ function* shownIds(
   }
 }
 
-/** Milliseconds have 13 digits until the year 2286, and certificates an end before 1970 no use. */
+/** Before all numbers. */
+const notIssued = '-'
+
+/**
+ * Those without an end are first: they are not issued. Milliseconds have 13 digits until the year 2286, and certificates an end
+ * before 1970 no use.
+ */
 function placeOf({ part, id }: FoundObject, notAfterMs: number | undefined): OrderPosition {
-  const end = notAfterMs === undefined || Number.isNaN(notAfterMs) ? undefined : notAfterMs
+  const hasEnd = notAfterMs !== undefined && !Number.isNaN(notAfterMs)
   return {
-    values: [end === undefined ? undefined : String(Math.max(0, end)).padStart(15, '0')],
+    values: [hasEnd ? String(Math.max(0, notAfterMs)).padStart(15, '0') : notIssued],
     key: `${part.cluster} ${part.kind.typeName} ${part.view.keyOf(id)}`,
   }
 }

@@ -1,0 +1,154 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeInBrowser } from '../support/browser.ts'
+import { openPage, type ServedPortal, servePortal } from './portal-page.ts'
+
+const workload = 'demo/Deployment.apps/payments/card-gateway'
+const views = [
+  ['a Deployment', workload, ''],
+  ['what is related to a Deployment', workload, '?tab=related'],
+  ['the graph around a Deployment', workload, '?tab=graph'],
+  ['the events of a Deployment', workload, '?tab=events'],
+  ['a node', 'demo/Node//worker-a-001', ''],
+  ['a namespace', 'demo/Namespace//payments', ''],
+  ['a Secret', 'demo/Secret/payments/card-gateway-credentials', ''],
+] as const
+
+/** What a page has asked for since it was opened: by HTTP, and by subscriptions of its socket. */
+const watched = (page: Page): string[] => {
+  const asked: string[] = []
+  page.on('request', (request) => {
+    const body = request.postData() ?? ''
+    asked.push(`${request.method()} ${request.url()} ${body.slice(0, 200)}`)
+  })
+  page.on('websocket', (socket) => {
+    socket.on('framesent', ({ payload }) => {
+      const text = String(payload)
+      if (!/^\{"type":"p[io]ng"/.test(text)) asked.push(text.slice(0, 300))
+    })
+  })
+  return asked
+}
+
+describeInBrowser('A page that idles', (browser) => {
+  let portal: ServedPortal
+  beforeAll(async () => {
+    portal = await servePortal({ hasMetrics: true })
+  })
+  afterAll(() => portal[Symbol.asyncDispose]())
+
+  it.each(views)('asks for nothing: %s', async (_view, nameId, tab) => {
+    await using opened = await openPage(browser(), portal, { path: '/about:blank', isAlone: true })
+    const { page } = opened
+    const asked = watched(page)
+    await page.clock.install()
+    await page.goto(`/objects/${encodeURIComponent(nameId)}${tab}`)
+    await page.getByRole('tabpanel').waitFor()
+    // It is quiet once three seconds have brought no question.
+    let before = -1
+    await expect
+      .poll(
+        () => {
+          const isQuiet = asked.length === before
+          before = asked.length
+          return isQuiet
+        },
+        { interval: 3_000 },
+      )
+      .toBe(true)
+    // Each of these lets the timers of the page run once.
+    for (let passed = 0; passed < 10; passed++) await page.clock.fastForward(7_000)
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)))
+    expect(asked.slice(before)).toEqual([])
+  })
+
+  const api = (group: string, resource: string) => ({ group, version: 'v1', resource })
+  const created = (kind: string, name: string, further: object): void => {
+    const resource = { ConfigMap: 'configmaps', Pod: 'pods', Service: 'services' }[kind] ?? ''
+    const metadata = {
+      name,
+      namespace: 'payments',
+      ...('metadata' in further && (further.metadata as object)),
+    }
+    const object = { apiVersion: 'v1', kind, ...further, metadata }
+    portal.cluster.storage.create(api('', resource), object)
+  }
+  const open = (nameId: string) =>
+    openPage(browser(), portal, { path: `/objects/${encodeURIComponent(nameId)}` })
+
+  it('shows what has come to be around an object, and that it is gone', async () => {
+    const { storage } = portal.cluster
+    created('Service', 'followed', {
+      spec: { selector: { app: 'followed' }, ports: [{ port: 80 }] },
+    })
+    created('ConfigMap', 'followed', { data: { a: 'b' } })
+    await using service = await open('demo/Service/payments/followed')
+    await service.page.getByRole('tab', { name: 'Related' }).click()
+    await service.page
+      .getByText(/^Nothing/)
+      .first()
+      .waitFor()
+    await using config = await open('demo/ConfigMap/payments/followed')
+    await config.page.getByRole('tab', { name: 'Related' }).click()
+    await config.page
+      .getByText(/^Nothing uses it/)
+      .first()
+      .waitFor()
+    const volumes = [{ name: 'all', configMap: { name: 'followed' } }]
+    created('Pod', 'newcomer', {
+      metadata: { labels: { app: 'followed' } },
+      spec: { containers: [{ name: 'app', image: 'app:1' }], volumes },
+    })
+    const links = [service, config].map(({ page }) => page.getByRole('link', { name: 'newcomer' }))
+    for (const link of links) await link.first().waitFor()
+    storage.delete(api('', 'pods'), 'payments', 'newcomer')
+    for (const link of links) await expect.poll(() => link.count()).toBe(0)
+    await service.audit()
+    await config.audit()
+  })
+
+  it('shows the events of what an object has come to own', async () => {
+    const [, owner] = [...portal.cluster.storage.list(api('apps', 'deployments'))]
+    expect(owner).toBeDefined()
+    const { name = '', namespace = '', uid = '' } = owner?.metadata ?? {}
+    await using opened = await open(`demo/Deployment.apps/${namespace}/${name}`)
+    const { page } = opened
+    await page.getByRole('tab', { name: 'Events' }).click()
+    await page.getByRole('checkbox').waitFor()
+    const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'Deployment', name, uid }]
+    const object = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'owned-later', namespace, uid: 'of-owned-later', ownerReferences },
+    }
+    portal.cluster.storage.create(api('', 'configmaps'), object)
+    portal.cluster.storage.create(api('', 'events'), {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: 'of-owned-later', namespace },
+      involvedObject: { ...object.metadata, apiVersion: 'v1', kind: 'ConfigMap' },
+      message: 'It is owned now',
+      reason: 'Owned',
+      type: 'Normal',
+      lastTimestamp: new Date().toISOString(),
+    })
+    await page.getByText('It is owned now').waitFor()
+    await opened.audit()
+  })
+})
+
+describeInBrowser('The use of CPU and memory of an object', (browser) => {
+  it('is shown as it is measured, without a question', async () => {
+    const further = { cache: { usageIntervalMs: 500 } }
+    await using portal = await servePortal({ hasMetrics: true, further })
+    const path = `/objects/${encodeURIComponent('demo/Node//worker-a-001')}`
+    await using opened = await openPage(browser(), portal, { path })
+    const { page } = opened
+    const used = page.locator('[data-mark=used]').first()
+    const before = await used.innerText()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.postData() ?? request.url()))
+    await expect.poll(() => used.innerText()).not.toBe(before)
+    expect(asked).toEqual([])
+  })
+})
