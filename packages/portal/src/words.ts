@@ -243,6 +243,8 @@ export const words = {
     what: 'problems',
     count: 'Number of problems',
     filters: 'Filter by severity and kind',
+    newest: 'Newest first',
+    newestTitle: 'Otherwise the worst first, of these what most objects have, of these the newest',
     none: 'Nothing is wrong.',
     noneNext: (objects: number, isOfYours: boolean): string =>
       `${counted(objects, 'object', 'objects')}${isOfYours ? ' that you may list' : ''} ${objects === 1 ? 'is' : 'are'} watched. What breaks appears here by itself.`,

@@ -9,7 +9,7 @@ const state = pageState()
 let shown = ''
 
 /** The parameters of views that filter. */
-const filterNames = ['q', 'severity', 'verb', 'type', 'who', 'name', 'manager', 'path']
+const filterNames = ['q', 'order', 'severity', 'verb', 'type', 'who', 'name', 'manager', 'path']
 /** Those of an object's page; beside a table they are about the object in its inspector. */
 const tabNames = ['tab', 'logs']
 

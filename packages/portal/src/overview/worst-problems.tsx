@@ -1,10 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { RowsSkeleton } from '../look/rows-skeleton.tsx'
-import { ProblemLine } from '../problems/problem-line.tsx'
+import { ProblemList } from '../problems/problem-list.tsx'
 import { NoProblems, ProblemGaps } from '../problems/problem-notes.tsx'
 import styles from '../problems/problem-line.module.css'
 import { useProblems } from '../problems/use-problems.ts'
-import { hasSeveralClusters, useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import { Section } from './section.tsx'
 
@@ -13,21 +12,11 @@ export const mostProblems = 15
 
 /** The worst problems of the scope. */
 export function WorstProblems() {
-  const { scope } = useScope()
   const problems = useProblems({}, mostProblems)
   const { rows, totalCount, status } = problems
   return (
     <Section title={words.frame.problems} aside={totalCount === 0 ? null : totalCount}>
-      <ul>
-        {rows.map((problem) => (
-          <ProblemLine
-            key={problem.id}
-            problem={problem}
-            before={problems.before.get(problem.id)}
-            hasCluster={hasSeveralClusters(scope)}
-          />
-        ))}
-      </ul>
+      <ProblemList problems={problems} />
       {totalCount === undefined || totalCount <= rows.length ? null : (
         <Link to="/problems" className={styles['more']}>
           {words.problems.all(totalCount)}
