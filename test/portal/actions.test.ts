@@ -80,6 +80,37 @@ describeInBrowser('Actions', (browser) => {
     expect(opened.problems).toEqual([])
   })
 
+  it('lead from the revisions in the history to the one to roll back to', async () => {
+    const id = await idOf(
+      portal,
+      'deployments',
+      'namespace: "payments", where: { name: { eq: "invoice-worker" } }',
+    )
+    await using opened = await open(id)
+    const { page } = opened
+    await page.getByRole('tab', { name: 'History' }).click()
+    const revisions = page.getByRole('region', { name: 'Revisions' })
+    const [current, before] = [0, 1].map((at) => revisions.getByRole('listitem').nth(at))
+    if (current === undefined || before === undefined) throw new Error('there are two')
+    await current
+      .filter({ hasText: /Revision 35.*current/ })
+      .first()
+      .waitFor()
+    await current
+      .filter({ hasText: /image \S+:[\d.]+ → \S+:[\d.]+/ })
+      .first()
+      .waitFor()
+    expect(await revisions.getByRole('button', { name: 'Roll back to 35…' }).count()).toBe(0)
+    await opened.audit()
+    await revisions.getByRole('button', { name: 'Roll back to 34…' }).click()
+    const dialog = page.getByRole('dialog')
+    const radios = dialog.getByRole('group', { name: 'Revision' }).getByRole('radio')
+    await expect.poll(() => radios.nth(1).isChecked()).toBe(true)
+    await dialog.getByText('spec.template.spec.containers[0].image').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+  })
+
   it('roll a broken workload back to the revision before, and it is healthy again', async () => {
     const id = await idOf(
       portal,

@@ -294,6 +294,12 @@ export const words = {
       around: 'With its owners, what it owns and what it refers to',
     },
     before: 'Before it:',
+    revisions: {
+      title: 'Revisions',
+      oldest: 'The oldest that is kept.',
+      same: 'Its pods are made as those of the one before.',
+      rollBack: (number: number): string => `Roll back to ${number}…`,
+    },
     filters: {
       type: 'Type: Deployment',
       name: 'Name contains',
