@@ -8,6 +8,7 @@ import { definitionOf, definitionsPath, versionOf } from '../gateway/definitions
 import { describeInBrowser } from '../support/browser.ts'
 import {
   openPage,
+  openPortal,
   type PortalPage,
   type ServedPortal,
   servePortal,
@@ -46,6 +47,64 @@ describeInBrowser('Actions', (browser) => {
     await dialog.waitFor({ state: 'detached' })
     const trigger = page.getByRole('button', { name: 'Actions', exact: true })
     expect(await trigger.evaluate((button) => button === document.activeElement)).toBe(true)
+  })
+
+  it('are followed by the progress of the rollout on the page and in the table, until it is whole or has failed', async () => {
+    // Without controllers, which would make its pods.
+    await using opened = await openPortal(browser(), { viewer: 'ann', allowWrites: true })
+    const { storage } = opened.cluster
+    const apps = { group: 'apps', version: 'v1', resource: 'deployments' }
+    const place = { namespace: 'default', name: 'rolled' }
+    const labels = { app: place.name }
+    const metadata = { labels }
+    const made = storage.create(apps, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: place,
+      spec: {
+        replicas: 8,
+        selector: { matchLabels: labels },
+        strategy: { type: 'RollingUpdate' },
+        template: { metadata, spec: { containers: [{ name: 'main', image: 'rolled:1' }] } },
+      },
+    })
+    const tell = (updatedReplicas: number, readyReplicas: number, more: object = {}): void => {
+      const object = storage.get(apps, place.namespace, place.name) ?? made
+      const { generation: observedGeneration = 1 } = object.metadata as { generation?: number }
+      const counts = { replicas: 8, readyReplicas, availableReplicas: readyReplicas }
+      const status = { observedGeneration, ...counts, updatedReplicas, ...more }
+      storage.update(apps, { ...object, status } as never)
+    }
+    tell(8, 8)
+    const id = await idOf(opened, 'deployments', 'where: { name: { eq: "rolled" } }')
+    const { page } = opened
+    await page.goto(`/objects/${id}`)
+    const header = page.getByRole('article').locator('header')
+    await header.getByText('Healthy').waitFor()
+    const dialog = await chosen(page, 'Restart…')
+    await dialog.getByRole('button', { name: 'Restart' }).click()
+    await dialog.getByText('The restart has begun.').waitFor()
+    tell(3, 7)
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await header.getByText('Rolling out: 3 of 8', { exact: true }).waitFor()
+    tell(6, 5)
+    await header.getByText('Rolling out: 5 of 8', { exact: true }).waitFor()
+    await opened.audit()
+    await page.goto('/kinds/deployments.apps?ns=default&q=rolled')
+    const row = page.locator('[data-index]').filter({ hasText: 'rolled' })
+    await row.getByText('Rollout 5/8').waitFor()
+    tell(7, 7)
+    await row.getByText('Rollout 7/8').waitFor()
+    const late = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }
+    tell(7, 7, { conditions: [late] })
+    await row.getByText('Failed 7/8').waitFor()
+    await opened.audit()
+    await row.getByRole('link').click()
+    const pane = page.getByRole('article').locator('header')
+    await pane.getByText('Rollout has failed: 7 of 8', { exact: true }).waitFor()
+    tell(8, 8)
+    await pane.getByText('Healthy', { exact: true }).waitFor()
+    await row.getByText('Healthy').waitFor()
   })
 
   it('scale a workload by the keyboard alone', async () => {

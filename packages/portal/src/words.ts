@@ -33,6 +33,12 @@ const moment = (time: Date): string =>
     ? time.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
     : time.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })
 
+interface Pods {
+  readonly isStuck: boolean
+  readonly done: number
+  readonly wanted: number
+}
+
 const unchanged = {
   all: 'Nothing has changed',
   status: 'Nothing but the status has changed',
@@ -51,6 +57,13 @@ const sinceArchive = (since: Date | undefined): string =>
 /** All texts of the page, so that they can be translated. Views add theirs under their own name. */
 export const words = {
   health,
+  rollout: {
+    of: ({ isStuck, done, wanted }: Pods): string =>
+      `${isStuck ? 'Rollout has failed' : 'Rolling out'}: ${done} of ${wanted}`,
+    /** Where there is little room. */
+    short: ({ isStuck, done, wanted }: Pods): string =>
+      `${isStuck ? 'Failed' : 'Rollout'} ${done}/${wanted}`,
+  },
   access: accessWords,
   certificates: certificateWords,
   object: objectWords,

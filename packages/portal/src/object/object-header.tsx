@@ -12,6 +12,7 @@ import { SaidCut } from '../look/gaps.ts'
 import { Health } from '../look/health.tsx'
 import { Icon } from '../look/icons.tsx'
 import overlay from '../look/overlay.module.css'
+import { rolloutOf } from '../look/rollout.ts'
 import { PlaceLink } from '../look/place-link.tsx'
 import { usePlace } from '../scope.ts'
 import { words } from '../words.ts'
@@ -34,6 +35,7 @@ export function ObjectHeader({
 }) {
   const { id, nameId, kind, name, health, creationTimestamp } = object
   const sentence = sentenceOf(object)
+  const rollout = live.gone === undefined ? rolloutOf(object) : undefined
   // Beside a list, the list is what the page is about.
   const Heading = onClose === undefined ? 'h1' : 'h2'
   return (
@@ -72,7 +74,7 @@ export function ObjectHeader({
         )}
       </div>
       <div className={styles['health']}>
-        <Health status={health?.status} />
+        <Health status={health?.status} word={rollout && words.rollout.of(rollout)} />
         {sentence === undefined ? null : <span className={styles['sentence']}>{sentence}</span>}
         {typeof health?.reason === 'string' && health.reason !== words.health[health.status] && (
           <code className={styles['reason']}>{health.reason}</code>
