@@ -1,9 +1,17 @@
 import { Age } from '../look/age.tsx'
 import type { SeenObject } from '../object/live-object.ts'
-import { RefLink } from '../object/ref-link.tsx'
+import { quoted } from '../export/kubectl.ts'
+import { OtherWay } from '../object/held-data.tsx'
+import { RefLink, useNamed } from '../object/ref-link.tsx'
 import { Section } from '../object/section.tsx'
 import { words } from '../words.ts'
-import { type Delivered, type DeliveredObject, deliveredObjects, deliveredOf } from './delivered.ts'
+import {
+  type Delivered,
+  type DeliveredObject,
+  deliveredObjects,
+  deliveredOf,
+  isOfOwnCluster,
+} from './delivered.ts'
 import styles from './delivery.module.css'
 
 const say = words.delivery
@@ -12,11 +20,12 @@ const most = 60
 
 /** What an Application, Kustomization or HelmRelease says of itself, and the objects that it delivers. */
 export function DeliveredObjects({ object }: { readonly object: SeenObject }) {
-  const { apiVersion, kind, json, clusterName } = object
+  const { apiVersion, kind, json, clusterName, namespace, name } = object
   const delivered = deliveredOf(apiVersion, kind, json)
   if (delivered === undefined) return null
   const objects = deliveredObjects(json)
-  const { drifted = 0 } = delivered
+  const { drifted = 0, missing = 0 } = delivered
+  const isHere = isOfOwnCluster(json)
   return (
     <>
       <Section title={say.title}>
@@ -24,21 +33,30 @@ export function DeliveredObjects({ object }: { readonly object: SeenObject }) {
       </Section>
       {objects.length === 0 ? null : (
         <Section title={say.objects} count={objects.length}>
-          {drifted === 0 ? null : <p>{say.drifted(drifted)}</p>}
+          {drifted === 0 ? null : <p>{say.drifted(drifted, missing)}</p>}
           <ul className={styles['objects']}>
             {objects.slice(0, most).map((one) => (
               <Entry
                 key={`${one.apiVersion} ${one.kind} ${one.namespace} ${one.name}`}
                 cluster={clusterName}
                 object={one}
+                isHere={isHere}
               />
             ))}
           </ul>
+          {drifted === 0 ? null : (
+            <OtherWay text={say.fields} command={diffCommand(namespace, name)} />
+          )}
           {objects.length > most ? <p>{say.moreObjects(objects.length - most)}</p> : null}
         </Section>
       )}
     </>
   )
+}
+
+/** Outside of the namespace that is usually that of Argo CD itself, an Application is named with its own. */
+function diffCommand(namespace: string | null, name: string): string {
+  return `argocd app diff ${quoted(namespace === 'argocd' || namespace === null ? name : `${namespace}/${name}`)}`
 }
 
 function State({
@@ -73,13 +91,20 @@ function State({
 
 function Entry({
   cluster,
-  object: { sync, message, ...reference },
+  object: { sync, lack, message, ...reference },
+  isHere,
 }: {
   readonly cluster: string
   readonly object: DeliveredObject
+  /** Whether it is delivered into the cluster of what delivers it. */
+  readonly isHere: boolean
 }) {
+  const isUnseen = useNamed(cluster, reference) === null
+  const isOut = sync === 'OutOfSync'
+  // Argo CD 3 does not write the health of objects into its Application.
+  const how = lack ?? (isHere && isUnseen && isOut ? 'missing' : undefined)
   return (
-    <li data-drifted={sync === 'OutOfSync'}>
+    <li data-drifted={isOut}>
       <span className={styles['dim']}>{reference.kind}</span>
       <span>
         {reference.namespace === undefined ? null : (
@@ -87,7 +112,10 @@ function Entry({
         )}
         <RefLink cluster={cluster} reference={reference} />
       </span>
-      <span className={styles['sync']}>{sync}</span>
+      <span className={styles['sync']}>
+        {sync}
+        {how === undefined ? null : `: ${say[how]}`}
+      </span>
       {message === undefined ? null : <span className={styles['dim']}>{message}</span>}
     </li>
   )

@@ -2,6 +2,7 @@ import { Menu } from '@base-ui/react/menu'
 import { useLiveCollection } from '@informerql/client/react'
 import { useContext, useEffect, useState } from 'react'
 import { ActionsMenu } from '../actions/actions-menu.tsx'
+import { deliveredOf } from '../delivery/delivered.ts'
 import { ManagedBy } from '../delivery/managed-by.tsx'
 import { kubectlOfObject } from '../export/kubectl.ts'
 import { FollowNameDocument } from '../gateway/documents.ts'
@@ -17,7 +18,7 @@ import { PlaceLink } from '../look/place-link.tsx'
 import { usePlace } from '../scope.ts'
 import { words } from '../words.ts'
 import { troubleOf } from './container-state.ts'
-import { groupOf, listAt, numberAt, textAt, textsAt } from './json.ts'
+import { groupOf, numberAt, textAt, textsAt } from './json.ts'
 import type { LiveObject, SeenObject } from './live-object.ts'
 import styles from './object-header.module.css'
 import { ViewMenu } from '../frame/view-menu.tsx'
@@ -92,14 +93,12 @@ export function ObjectHeader({
 }
 
 /** Why an object is as it is, for people. */
-function sentenceOf({ kind, json, health }: SeenObject): string | undefined {
+function sentenceOf({ apiVersion, kind, json, health }: SeenObject): string | undefined {
   const message = health?.message ?? undefined
   if (kind === 'Pod') return troubleOf(json, health?.status) ?? message
   if (kind === 'Application' && textAt(json, 'status', 'sync', 'status') === 'OutOfSync') {
-    const drifted = listAt(json, 'status', 'resources').filter(
-      (one) => textAt(one, 'status') === 'OutOfSync',
-    )
-    return [message, words.delivery.outOfSync(drifted.length)].filter(Boolean).join(' ')
+    const { drifted = 0, missing = 0 } = deliveredOf(apiVersion, kind, json) ?? {}
+    return [message, words.delivery.outOfSync(drifted, missing)].filter(Boolean).join(' ')
   }
   const counted = podCountOf(kind, json)
   if (counted === undefined) return message
