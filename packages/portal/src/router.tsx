@@ -117,6 +117,7 @@ const changes = createRoute({
   validateSearch: (search: Readonly<Record<string, unknown>>): ChangeSearch => ({
     ...scopeSearch(search),
     ...strings(search, 'type', 'name', 'manager', 'path'),
+    ...(search['without'] === 'status' ? { without: 'status' } : {}),
   }),
   component: lazyRouteComponent(() => import('./timeline/changes-page.tsx'), 'ChangesPage'),
 })

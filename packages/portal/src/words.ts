@@ -306,6 +306,7 @@ export const words = {
       status: 'With changes of the status alone',
       around: 'With its owners, what it owns and what it refers to',
     },
+    withoutStatus: 'Without changes of the status alone',
     before: 'Before it:',
     revisions: {
       title: 'Revisions',

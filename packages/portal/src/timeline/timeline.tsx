@@ -105,7 +105,7 @@ function Beginning({
   /** Whether nothing is lacking of the time since the view was opened. */
   readonly isSure: boolean
 }) {
-  const { kind, ...narrower } = of.where ?? {}
+  const { kind, statusOnly, ...narrower } = of.where ?? {}
   const variables = { ...of, where: kind == null ? null : { kind }, since: beginning }
   const { data, isPrevious } = useAnswer(KnownTimesDocument, variables)
   const incomplete = data?.changes?.incomplete
@@ -133,12 +133,8 @@ function Beginning({
     ),
   )
   const isAll = isSure && lacking.length === 0 && unread.length === 0
-  const about =
-    of.where?.statusOnly === false
-      ? 'status'
-      : Object.values(narrower).some((one) => one != null)
-        ? 'such'
-        : 'all'
+  const isNarrower = Object.values(narrower).some((one) => one != null)
+  const about = isNarrower ? 'such' : statusOnly === false ? 'status' : 'all'
   const sentences = [
     ...(oldest === undefined
       ? [(isAll ? said.none : said.notSeen)(about, sinceTime)]
