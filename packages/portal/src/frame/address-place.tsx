@@ -95,7 +95,9 @@ export function AddressPlace({ children }: { readonly children: ReactNode }) {
         const isOut = (params: Partial<NamedParams> | undefined): boolean =>
           isOther || !isWithin(namespaces, params)
         const { location, matches } = router.state
-        const isLeft = objectPage.test(location.pathname) && isOut(matches.at(-1)?.params as Partial<NamedParams> | undefined)
+        const isLeft =
+          objectPage.test(location.pathname) &&
+          isOut(matches.at(-1)?.params as Partial<NamedParams> | undefined)
         void router.navigate({
           to: isLeft ? '/' : '.',
           search: (search: Readonly<Record<string, unknown>>) => {

@@ -30,6 +30,11 @@ export function useViewTitle(title: string, at?: Scope): void {
     ...(all.length < 2 || names[0] === '*' ? [] : names),
     ...namespaces,
   ].join(' · ')
+  useShownAs(whole)
+}
+
+/** Names the view by a whole text. */
+export function useShownAs(whole: string): void {
   useEffect(() => {
     shown = whole
     document.title = `${whole} · ${words.frame.product}`

@@ -69,8 +69,8 @@ export function byUrgency(one: ProblemRow, other: ProblemRow): number {
   )
 }
 
-/** A cluster itself has it. */
-function isOfCluster({ kind, type }: ProblemRow): boolean {
+/** Whether a cluster itself has it: it is lost. */
+export function isOfCluster({ kind, type }: ProblemRow): boolean {
   return kind === 'Cluster' && type === null
 }
 
