@@ -234,25 +234,31 @@ describeInBrowser('Who may do what', (browser) => {
   it('has what was asked for first in each rule, marked, before what is hidden', async () => {
     const { storage } = portal.cluster
     const others = Array.from({ length: 20 }, (_, at) => `thing${at}s`)
-    storage.create({ group, version: 'v1', resource: 'roles' }, {
-      apiVersion: `${group}/v1`,
-      kind: 'Role',
-      metadata: { name: 'wide', namespace: 'payments' },
-      rules: [
-        {
-          apiGroups: ['example.com', ''],
-          resources: [...others, 'pods'],
-          verbs: ['get', 'watch', 'list'],
-        },
-      ],
-    } as never)
-    storage.create({ group, version: 'v1', resource: 'rolebindings' }, {
-      apiVersion: `${group}/v1`,
-      kind: 'RoleBinding',
-      metadata: { name: 'wide', namespace: 'payments' },
-      roleRef: { apiGroup: group, kind: 'Role', name: 'wide' },
-      subjects: [{ apiGroup: group, kind: 'User', name: 'wendy' }],
-    } as never)
+    storage.create(
+      { group, version: 'v1', resource: 'roles' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'Role',
+        metadata: { name: 'wide', namespace: 'payments' },
+        rules: [
+          {
+            apiGroups: ['example.com', ''],
+            resources: [...others, 'pods'],
+            verbs: ['get', 'watch', 'list'],
+          },
+        ],
+      },
+    )
+    storage.create(
+      { group, version: 'v1', resource: 'rolebindings' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'RoleBinding',
+        metadata: { name: 'wide', namespace: 'payments' },
+        roleRef: { apiGroup: group, kind: 'Role', name: 'wide' },
+        subjects: [{ apiGroup: group, kind: 'User', name: 'wendy' }],
+      },
+    )
     await using opened = await openPage(browser(), portal, {
       path: '/access?type=Pod&verb=list&ns=payments',
     })

@@ -93,18 +93,24 @@ describeInBrowser('Actions', (browser) => {
     await page.goto('/kinds/deployments.apps?ns=default&q=rolled')
     const row = page.locator('[data-index]').filter({ hasText: 'rolled' })
     await row.getByText('Rollout 5/8').waitFor()
-    tell(7, 7)
+    const progress = { type: 'Progressing', status: 'True' }
+    tell(8, 7, { conditions: [{ ...progress, reason: 'ReplicaSetUpdated' }] })
     await row.getByText('Rollout 7/8').waitFor()
+    // A pod that fails after the rollout is none of it.
+    tell(8, 6, { conditions: [{ ...progress, reason: 'NewReplicaSetAvailable' }] })
+    await row.getByText('Progressing').waitFor()
     const late = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }
     tell(7, 7, { conditions: [late] })
-    await row.getByText('Failed 7/8').waitFor()
+    await row.getByText('Degraded').waitFor()
     await opened.audit()
     await row.getByRole('link').click()
     const pane = page.getByRole('article').locator('header')
-    await pane.getByText('Rollout has failed: 7 of 8', { exact: true }).waitFor()
+    await pane.getByText('ProgressDeadlineExceeded', { exact: true }).waitFor()
+    expect(await pane.getByText('Rolling out').count()).toBe(0)
     tell(8, 8)
     await pane.getByText('Healthy', { exact: true }).waitFor()
     await row.getByText('Healthy').waitFor()
+    expect(opened.problems).toEqual([])
   })
 
   it('scale a workload by the keyboard alone', async () => {

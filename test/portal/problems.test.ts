@@ -131,8 +131,9 @@ describeInBrowser('The problems of the portal', (browser) => {
     })
     const { page } = opened
     const names = () => page.locator('main li[data-severity] a[title*="/"]').allTextContents()
-    const shown = (...all: readonly string[]) =>
-      expect.poll(names).toEqual(all.map((name) => `${namespace}/${name}`))
+    const shown = async (...all: readonly string[]): Promise<void> => {
+      await expect.poll(names).toEqual(all.map((name) => `${namespace}/${name}`))
+    }
     await shown('many')
     crashing('few', 2, 10)
     await shown('many', 'few')

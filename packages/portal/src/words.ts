@@ -34,7 +34,6 @@ const moment = (time: Date): string =>
     : time.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })
 
 interface Pods {
-  readonly isStuck: boolean
   readonly done: number
   readonly wanted: number
 }
@@ -58,11 +57,9 @@ const sinceArchive = (since: Date | undefined): string =>
 export const words = {
   health,
   rollout: {
-    of: ({ isStuck, done, wanted }: Pods): string =>
-      `${isStuck ? 'Rollout has failed' : 'Rolling out'}: ${done} of ${wanted}`,
+    of: ({ done, wanted }: Pods): string => `Rolling out: ${done} of ${wanted}`,
     /** Where there is little room. */
-    short: ({ isStuck, done, wanted }: Pods): string =>
-      `${isStuck ? 'Failed' : 'Rollout'} ${done}/${wanted}`,
+    short: ({ done, wanted }: Pods): string => `Rollout ${done}/${wanted}`,
   },
   access: accessWords,
   certificates: certificateWords,

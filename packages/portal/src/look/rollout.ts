@@ -1,8 +1,7 @@
 import type { HealthStatus } from './health.tsx'
 
-/** A rollout that goes on, or has failed. */
+/** A rollout that goes on. */
 export interface Rollout {
-  readonly isStuck: boolean
   /** The pods that are made from the present template, and as many ready. */
   readonly done: number
   readonly wanted: number
@@ -16,22 +15,28 @@ interface Rolled {
   readonly updatedReplicas?: number | null
   /** Only what replaces its pods has one. */
   readonly strategy?: object | null
+  readonly conditions?:
+    | readonly { readonly type: string | null; readonly reason: string | null }[]
+    | null
 }
 
-/** The rollout of a workload, by its own status; `undefined`: none, or it is whole. */
+/** The rollout of a workload, by its own status; `undefined`: none goes on. What has failed is degraded. */
 export function rolloutOf({
   health,
   strategy = null,
   replicas,
   readyReplicas,
   updatedReplicas,
+  conditions,
 }: Rolled): Rollout | undefined {
   if (strategy === null) return undefined
   const wanted = replicas ?? 0
   const updated = updatedReplicas ?? 0
-  const isStuck = health?.reason === 'ProgressDeadlineExceeded'
-  // What is ready may be of an earlier revision; what is not, while all are updated, may have failed on its own.
-  const isGoing = health?.status === 'PROGRESSING' && updated < wanted
+  // While all are updated, what is not ready may have failed on its own: only a Deployment says which it is.
+  const isUnderWay = conditions?.some(
+    ({ type, reason }) => type === 'Progressing' && reason !== 'NewReplicaSetAvailable',
+  )
+  const isGoing = health?.status === 'PROGRESSING' && (updated < wanted || isUnderWay === true)
   const done = Math.min(updated, readyReplicas ?? 0)
-  return isStuck || isGoing ? { isStuck, done, wanted } : undefined
+  return isGoing ? { done, wanted } : undefined
 }
