@@ -315,6 +315,9 @@ export const portalTasks: readonly PortalTask[] = [
     async run(hand) {
       const { page } = hand
       await open(hand, 'create', /^Create/)
+      // In view are all clusters, so none is chosen.
+      await hand.click(page.getByRole('combobox', { name: 'Clusters: Choose clusters' }))
+      await hand.click(page.getByRole('option', { name: 'prod-eu' }))
       await hand.click(page.getByRole('textbox', { name: 'Manifests as YAML' }))
       await hand.paste(
         ['first', 'second']

@@ -183,7 +183,7 @@ export class PlainValues {
       since: ({ sinceMs }) => sinceMs,
       count: ({ objects }) => objects.length,
     }
-    const terms = termsOf(orderBy ?? [{ severity: 'DESC' }, { since: 'DESC' }])
+    const terms = termsOf(orderBy ?? [{ severity: 'DESC' }, { count: 'DESC' }, { since: 'DESC' }])
     const ordered = all.toSorted(
       (a, b) =>
         orderOf(terms, (name) => [keys[name]?.(a), keys[name]?.(b)]) || compared(a.key, b.key),

@@ -119,7 +119,7 @@ describeInBrowser('Who may do what', (browser) => {
     await expect
       .poll(() => rowsOf(page, title))
       .toEqual([
-        'Group oncall get, delete pods payments pod-killer by oncall-kills',
+        'Group oncall delete, get pods payments pod-killer by oncall-kills',
         'ServiceAccount payments/robot everything everything everywhere does-all by robot-does-all',
       ])
     await page.getByText('Members of the group system:masters may do everything').waitFor()
@@ -162,7 +162,7 @@ describeInBrowser('Who may do what', (browser) => {
     const { page } = opened
     const title = 'Who may do what'
     const shells = [
-      'Group sre get, create pods/exec payments shell-opener by sre-shells',
+      'Group sre create, get pods/exec payments shell-opener by sre-shells',
       'ServiceAccount payments/robot everything everything everywhere does-all by robot-does-all',
     ]
     await expect.poll(() => rowsOf(page, title)).toEqual(shells)
@@ -225,10 +225,57 @@ describeInBrowser('Who may do what', (browser) => {
     await expect
       .poll(() => rowsOf(page, title))
       .toEqual([
-        'Group sre get, create pods/exec payments shell-opener by sre-shells',
+        'Group sre create, get pods/exec payments shell-opener by sre-shells',
         'ServiceAccount payments/robot everything everything everywhere does-all by robot-does-all',
       ])
     await opened.audit()
+  })
+
+  it('has what was asked for first in each rule, marked, before what is hidden', async () => {
+    const { storage } = portal.cluster
+    const others = Array.from({ length: 20 }, (_, at) => `thing${at}s`)
+    storage.create(
+      { group, version: 'v1', resource: 'roles' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'Role',
+        metadata: { name: 'wide', namespace: 'payments' },
+        rules: [
+          {
+            apiGroups: ['example.com', ''],
+            resources: [...others, 'pods'],
+            verbs: ['get', 'watch', 'list'],
+          },
+        ],
+      },
+    )
+    storage.create(
+      { group, version: 'v1', resource: 'rolebindings' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'RoleBinding',
+        metadata: { name: 'wide', namespace: 'payments' },
+        roleRef: { apiGroup: group, kind: 'Role', name: 'wide' },
+        subjects: [{ apiGroup: group, kind: 'User', name: 'wendy' }],
+      },
+    )
+    await using opened = await openPage(browser(), portal, {
+      path: '/access?type=Pod&verb=list&ns=payments',
+    })
+    const { page } = opened
+    const wendy = page.getByRole('row', { name: 'wendy' })
+    await expect
+      .poll(() => wendy.locator('mark').allTextContents())
+      .toEqual(['list', 'pods', 'core'])
+    const text = (await wendy.innerText()).replaceAll(/\s+/g, ' ')
+    expect(text).toContain('User wendy list, get, watch pods, thing0s, thing1s')
+    await wendy.getByRole('button', { name: '15 more' }).waitFor()
+    await opened.audit()
+    await page.goto(`/objects/${pod}?tab=access`)
+    await page.getByLabel('Verb').selectOption('watch')
+    await expect
+      .poll(() => wendy.locator('mark').allTextContents())
+      .toEqual(['watch', 'pods', 'core'])
   })
 
   it('names the core group where a rule has others, too', async () => {
@@ -298,7 +345,7 @@ describeInBrowser('Who may do what in several clusters', (browser) => {
       .poll(() => rowsOf(page, title))
       .toEqual(
         [
-          'Group oncall get, delete pods payments pod-killer by oncall-kills',
+          'Group oncall delete, get pods payments pod-killer by oncall-kills',
           'ServiceAccount payments/robot everything everything everywhere does-all by robot-does-all',
         ].flatMap((row) => ['prod-eu', 'staging'].map((cluster) => `${row} ${cluster}`)),
       )

@@ -8,6 +8,7 @@ import { definitionOf, definitionsPath, versionOf } from '../gateway/definitions
 import { describeInBrowser } from '../support/browser.ts'
 import {
   openPage,
+  openPortal,
   type PortalPage,
   type ServedPortal,
   servePortal,
@@ -48,6 +49,70 @@ describeInBrowser('Actions', (browser) => {
     expect(await trigger.evaluate((button) => button === document.activeElement)).toBe(true)
   })
 
+  it('are followed by the progress of the rollout on the page and in the table, until it is whole or has failed', async () => {
+    // Without controllers, which would make its pods.
+    await using opened = await openPortal(browser(), { viewer: 'ann', allowWrites: true })
+    const { storage } = opened.cluster
+    const apps = { group: 'apps', version: 'v1', resource: 'deployments' }
+    const place = { namespace: 'default', name: 'rolled' }
+    const labels = { app: place.name }
+    const metadata = { labels }
+    const made = storage.create(apps, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: place,
+      spec: {
+        replicas: 8,
+        selector: { matchLabels: labels },
+        strategy: { type: 'RollingUpdate' },
+        template: { metadata, spec: { containers: [{ name: 'main', image: 'rolled:1' }] } },
+      },
+    })
+    const tell = (updatedReplicas: number, readyReplicas: number, more: object = {}): void => {
+      const object = storage.get(apps, place.namespace, place.name) ?? made
+      const { generation: observedGeneration = 1 } = object.metadata as { generation?: number }
+      const counts = { replicas: 8, readyReplicas, availableReplicas: readyReplicas }
+      const status = { observedGeneration, ...counts, updatedReplicas, ...more }
+      storage.update(apps, { ...object, status } as never)
+    }
+    tell(8, 8)
+    const id = await idOf(opened, 'deployments', 'where: { name: { eq: "rolled" } }')
+    const { page } = opened
+    await page.goto(`/objects/${id}`)
+    const header = page.getByRole('article').locator('header')
+    await header.getByText('Healthy').waitFor()
+    const dialog = await chosen(page, 'Restart…')
+    await dialog.getByRole('button', { name: 'Restart' }).click()
+    await dialog.getByText('The restart has begun.').waitFor()
+    tell(3, 7)
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await header.getByText('Rolling out: 3 of 8', { exact: true }).waitFor()
+    tell(6, 5)
+    await header.getByText('Rolling out: 5 of 8', { exact: true }).waitFor()
+    await opened.audit()
+    await page.goto('/kinds/deployments.apps?ns=default&q=rolled')
+    const row = page.locator('[data-index]').filter({ hasText: 'rolled' })
+    await row.getByText('Rollout 5/8').waitFor()
+    const progress = { type: 'Progressing', status: 'True' }
+    tell(8, 7, { conditions: [{ ...progress, reason: 'ReplicaSetUpdated' }] })
+    await row.getByText('Rollout 7/8').waitFor()
+    // A pod that fails after the rollout is none of it.
+    tell(8, 6, { conditions: [{ ...progress, reason: 'NewReplicaSetAvailable' }] })
+    await row.getByText('Progressing').waitFor()
+    const late = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded' }
+    tell(7, 7, { conditions: [late] })
+    await row.getByText('Degraded').waitFor()
+    await opened.audit()
+    await row.getByRole('link').click()
+    const pane = page.getByRole('article').locator('header')
+    await pane.getByText('ProgressDeadlineExceeded', { exact: true }).waitFor()
+    expect(await pane.getByText('Rolling out').count()).toBe(0)
+    tell(8, 8)
+    await pane.getByText('Healthy', { exact: true }).waitFor()
+    await row.getByText('Healthy').waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
   it('scale a workload by the keyboard alone', async () => {
     const id = await idOf(
       portal,
@@ -78,6 +143,37 @@ describeInBrowser('Actions', (browser) => {
       .query(`{ object(id: "${id}") { ... on Deployment { spec { replicas } } } }`)
     expect(data?.object.spec.replicas).toBe(before + 1)
     expect(opened.problems).toEqual([])
+  })
+
+  it('lead from the revisions in the history to the one to roll back to', async () => {
+    const id = await idOf(
+      portal,
+      'deployments',
+      'namespace: "payments", where: { name: { eq: "invoice-worker" } }',
+    )
+    await using opened = await open(id)
+    const { page } = opened
+    await page.getByRole('tab', { name: 'History' }).click()
+    const revisions = page.getByRole('region', { name: 'Revisions' })
+    const [current, before] = [0, 1].map((at) => revisions.getByRole('listitem').nth(at))
+    if (current === undefined || before === undefined) throw new Error('there are two')
+    await current
+      .filter({ hasText: /Revision 35.*current/ })
+      .first()
+      .waitFor()
+    await current
+      .filter({ hasText: /image \S+:[\d.]+ → \S+:[\d.]+/ })
+      .first()
+      .waitFor()
+    expect(await revisions.getByRole('button', { name: 'Roll back to 35…' }).count()).toBe(0)
+    await opened.audit()
+    await revisions.getByRole('button', { name: 'Roll back to 34…' }).click()
+    const dialog = page.getByRole('dialog')
+    const radios = dialog.getByRole('group', { name: 'Revision' }).getByRole('radio')
+    await expect.poll(() => radios.nth(1).isChecked()).toBe(true)
+    await dialog.getByText('spec.template.spec.containers[0].image').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
   })
 
   it('roll a broken workload back to the revision before, and it is healthy again', async () => {

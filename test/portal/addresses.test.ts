@@ -27,6 +27,45 @@ describeInBrowser('The addresses of the portal', (browser) => {
     return data.object.id as string
   }
 
+  it('another namespace closes what is open of the one before, and leaves the page of its object; what belongs to it stays', async () => {
+    await using opened = await openPage(browser(), portal, {
+      path: '/kinds/pods?cluster=prod-eu&open=prod-eu%2FPod%2Fdefault%2Fone&q=one|two',
+    })
+    const { page } = opened
+    await inspector(page, 'Pod one').waitFor()
+    const choose = async (name: string): Promise<void> => {
+      await page.getByRole('combobox', { name: /^Namespaces/ }).click()
+      await page.getByPlaceholder('Find a namespace').fill(name)
+      await page.keyboard.press('Enter')
+      await page.keyboard.press('Escape')
+    }
+    await choose('default')
+    await expect.poll(() => search(page).get('ns')).toBe('default')
+    await inspector(page, 'Pod one').waitFor()
+    await page.getByRole('combobox', { name: /^Namespaces/ }).click()
+    await page.getByRole('button', { name: 'Show all namespaces' }).click()
+    await page.keyboard.press('Escape')
+    await expect.poll(() => search(page).get('ns')).toBeNull()
+    await inspector(page, 'Pod one').waitFor()
+    await choose('payments')
+    await expect.poll(() => search(page).get('ns')).toBe('payments')
+    await inspector(page, 'Pod one').waitFor({ state: 'detached' })
+    expect(search(page).get('open')).toBeNull()
+    expect(search(page).get('q')).toBe('one|two')
+    await opened.audit()
+    await page.goto('/objects/prod-eu/Pod/default/one?cluster=prod-eu')
+    await page.getByRole('heading', { level: 1, name: 'Pod one' }).waitFor()
+    await choose('default')
+    await expect.poll(() => search(page).get('ns')).toBe('default')
+    await page.getByRole('heading', { level: 1, name: 'Pod one' }).waitFor()
+    await page.goto('/objects/prod-eu/Pod/default/one?cluster=prod-eu')
+    await page.getByRole('heading', { level: 1, name: 'Pod one' }).waitFor()
+    await choose('payments')
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/')
+    expect(search(page).get('ns')).toBe('payments')
+    expect(opened.problems).toEqual([])
+  })
+
   it('a row of a table is a link: Ctrl-click opens it in another tab, a plain click beside the table', async () => {
     const path = '/kinds/pods?cluster=prod-eu&ns=default'
     await using opened = await openPage(browser(), portal, { path })

@@ -2,12 +2,13 @@ import type { Simulator } from 'informerql/simulator'
 
 const pods = { group: '', version: 'v1', resource: 'pods' }
 
-/** Makes a pod whose container crashes at each start, without an owner unless `metadata` names one. */
+/** Makes a pod whose container crashes at each start, without an owner unless `metadata` names one. `since`: when it became unready. */
 export function breakPod(
   { storage }: Simulator,
   namespace: string,
   name: string,
   metadata: object = {},
+  since?: Date,
 ): void {
   const waiting = { reason: 'CrashLoopBackOff', message: `back-off restarting ${name}` }
   storage.create(pods, {
@@ -17,6 +18,9 @@ export function breakPod(
     spec: { containers: [{ name: 'main', image: 'busybox:1' }] },
     status: {
       phase: 'Running',
+      ...(since !== undefined && {
+        conditions: [{ type: 'Ready', status: 'False', lastTransitionTime: since.toISOString() }],
+      }),
       containerStatuses: [
         {
           name: 'main',

@@ -54,6 +54,36 @@ describeInBrowser('The changes of the portal', (browser) => {
     await opened.audit()
   })
 
+  it('of the status alone are left out where one asks for it, by the address too', async () => {
+    const { storage } = portal.cluster
+    const pod = (image: string, phase: string) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'phased', namespace: 'payments' },
+      spec: { containers: [{ name: 'main', image }] },
+      status: { phase },
+    })
+    storage.create(pods, pod('shop:1', 'Pending'))
+    await using opened = await openPage(browser(), portal, { path: '/changes?name=phased' })
+    const { page } = opened
+    await lines(page).filter({ hasText: 'Created' }).waitFor()
+    storage.update(pods, pod('shop:1', 'Running'))
+    storage.update(pods, pod('shop:2', 'Running'))
+    const ofStatus = lines(page).filter({ hasText: 'phase Pending → Running' })
+    await ofStatus.waitFor()
+    await page.getByLabel('Without changes of the status alone').check()
+    await ofStatus.waitFor({ state: 'detached' })
+    await lines(page).filter({ hasText: 'image shop:1 → shop:2' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('without')).toBe('status')
+    await opened.audit()
+    await page.reload()
+    await lines(page).filter({ hasText: 'image shop:1 → shop:2' }).waitFor()
+    expect(await lines(page).count()).toBe(2)
+    await page.getByLabel('Without changes of the status alone').uncheck()
+    await ofStatus.waitFor()
+    expect(new URL(page.url()).searchParams.get('without')).toBeNull()
+  })
+
   it('of one object are in its history, and its state then stands beside what it is', async () => {
     write('compared', 'one')
     const { data } = await portal

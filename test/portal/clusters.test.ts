@@ -369,6 +369,32 @@ describeInBrowser('The portal, when a cluster is cut off', (browser) => {
     await row.waitFor({ state: 'detached' })
   })
 
+  it('says it once on the overview, with its time', async () => {
+    await using opened = await openPortal(browser(), {
+      isFleet: true,
+      pods: 120,
+      hasArchive: true,
+      path: '/?cluster=*',
+    })
+    const { page, clusters } = opened
+    await problems(page).getByRole('link', { name: 'payments/invoice-worker' }).first().waitFor()
+    clusters[1]?.simulator.faults.inject({ fault: { type: 'cut' } })
+    const row = page.getByText(/^prod-us cannot be reached since .*; its objects are as last known/)
+    await row.waitFor()
+    const tile = page.getByRole('region', { name: 'Clusters' }).getByRole('listitem')
+    await tile.filter({ hasText: 'prod-us' }).getByText('Cannot be reached').waitFor()
+    const badge = page.getByRole('navigation').getByRole('link', { name: /^Problems/ })
+    await badge.click()
+    await page.locator('main li', { hasText: 'ClusterUnreachable' }).waitFor()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await problems(page).getByRole('link', { name: 'payments/invoice-worker' }).first().waitFor()
+    const sayings = page.getByText(
+      /prod-us.*cannot be reached|cannot reach|does not answer|ClusterUnreachable/,
+    )
+    await expect.poll(() => sayings.allTextContents()).toEqual([await row.textContent()])
+    await opened.audit()
+  })
+
   it('keeps the rows of the cluster that is cut among those of the others, says since when, and takes it back', async () => {
     await using opened = await openPortal(browser(), {
       isFleet: true,

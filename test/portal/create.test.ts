@@ -86,13 +86,20 @@ describeInBrowser('Creating objects from YAML', (browser) => {
     await page.getByRole('heading', { name: 'ConfigMap made' }).waitFor()
   })
 
-  it('writes the same to several clusters that are chosen, to one at first', async () => {
+  it('writes to no cluster of several before one is chosen, and the same to all that are', async () => {
     await using opened = await openPage(browser(), portal, {
       path: '/create?cluster=*&ns=storefront',
     })
     const { page } = opened
     await paste(page, configMap('everywhere'))
-    await page.getByRole('combobox', { name: 'Clusters: prod-eu' }).click()
+    const button = page.getByRole('button', { name: 'Choose a cluster to review' })
+    await button.waitFor()
+    expect(await button.isDisabled()).toBe(true)
+    await page.locator('.cm-content').press('Control+Enter')
+    await page.getByRole('alert').getByText('Choose those that get the objects.').waitFor()
+    await opened.audit()
+    await page.getByRole('combobox', { name: 'Clusters: Choose clusters' }).click()
+    await page.getByRole('option', { name: 'prod-eu' }).click()
     await page.getByRole('option', { name: 'staging' }).click()
     await page.keyboard.press('Escape')
     await review(page)

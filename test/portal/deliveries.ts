@@ -135,6 +135,22 @@ function deliverByArgo(served: Served): void {
           name: 'shop-web',
           status: 'OutOfSync',
         },
+        {
+          version: 'v1',
+          kind: 'ConfigMap',
+          namespace: 'storefront',
+          name: 'shop-flags',
+          status: 'OutOfSync',
+          health: { status: 'Missing' },
+        },
+        {
+          // Without its health, as Argo CD 3 writes it.
+          version: 'v1',
+          kind: 'ConfigMap',
+          namespace: 'storefront',
+          name: 'shop-theme',
+          status: 'OutOfSync',
+        },
       ],
     },
   } as Unstructured)

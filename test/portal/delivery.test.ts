@@ -38,7 +38,9 @@ describeInBrowser('Delivery', (browser) => {
     const name = encodeURIComponent('demo/Application.argoproj.io/storefront/storefront')
     await using opened = await openPage(browser(), portal, { path: `/objects/${name}` })
     const head = opened.page.getByRole('article').locator('header')
-    await head.getByText('OutOfSync: 1 object differs from the source.').waitFor()
+    await head
+      .getByText('OutOfSync: 3 objects differ from the source: 1 of them missing in the cluster.')
+      .waitFor()
     expect(await head.getByText('Healthy', { exact: true }).count()).toBe(1)
     await opened.audit()
   })
@@ -49,7 +51,9 @@ describeInBrowser('Delivery', (browser) => {
     const row = (name: RegExp) =>
       page.getByRole('row').filter({ has: page.getByRole('rowheader', { name }) })
     const application = row(/^storefront/)
-    await application.getByText('OutOfSync · 1 object differs from the source').waitFor()
+    await application
+      .getByText('OutOfSync · 3 objects differ from the source: 1 of them missing in the cluster')
+      .waitFor()
     expect(await application.textContent()).toContain('0123456')
     await application.getByText('https://git.example/shop deploy main').waitFor()
     await row(/^infra/)
@@ -80,6 +84,25 @@ describeInBrowser('Delivery', (browser) => {
     expect(first).toMatch(/Deployment.*shop-web.*OutOfSync/)
     await page.getByRole('link', { name: 'shop-web' }).first().waitFor()
     await opened.audit()
+  })
+
+  it('says of what is out of sync that it is missing, why no fields are named, and how Argo CD names them', async () => {
+    const id = await idOf(portal, 'argoApplications', 'storefront')
+    await using opened = await openPage(browser(), portal, { path: `/objects/${id}` })
+    const { page } = opened
+    const entry = (name: string) => page.getByRole('listitem').filter({ hasText: name })
+    await entry('shop-flags').getByText('OutOfSync: missing in the cluster').waitFor()
+    await entry('shop-theme').getByText('OutOfSync: missing in the cluster').waitFor()
+    await entry('Deployment').getByText('OutOfSync', { exact: true }).first().waitFor()
+    await page.getByText('Argo CD says which objects differ, and not in which fields.').waitFor()
+    await page.getByText('argocd app diff storefront/storefront', { exact: true }).waitFor()
+    await page.getByRole('button', { name: /^Copy the command/ }).waitFor()
+    await opened.audit()
+    await page.goto('/kinds/applications.argoproj.io')
+    await page.getByRole('heading', { level: 1, name: /^Argo CD Applications/ }).waitFor()
+    await page.goto('/delivery')
+    await page.getByRole('heading', { name: 'Argo CD Applications' }).waitFor()
+    expect(opened.problems).toEqual([])
   })
 
   it('says on an object what manages it, with the way there', async () => {

@@ -136,6 +136,24 @@ describeInBrowser('Export', (browser) => {
     expect(first).toMatch(/^exported-000,default,1,/)
   })
 
+  it('writes the cluster of each row of several clusters, also where its column is not shown', async () => {
+    const path = '/kinds/pods?cluster=*&ns=payments'
+    await using fleet = await openPortal(browser(), { isFleet: true, path })
+    const { page } = fleet
+    await page.locator('[data-index]').first().waitFor()
+    const { text } = await downloaded(page, /^Export \d+ as CSV$/)
+    const [head = '', ...rows] = text.trimEnd().split('\r\n')
+    const at = head.split(',').indexOf('Cluster')
+    expect(new Set(rows.map((row) => row.split(',')[at]))).toEqual(
+      new Set(['prod-eu', 'prod-us', 'staging']),
+    )
+    await page.goto(`${path}&cols=-cluster`)
+    await page.locator('[data-index]').first().waitFor()
+    const narrow = await downloaded(page, /^Export \d+ as CSV$/)
+    expect(narrow.text.split('\r\n')[0]?.split(',')).toContain('Cluster')
+    expect(fleet.problems).toEqual([])
+  })
+
   it('says a list of several clusters as a command for each, with its context', async () => {
     await using fleet = await openPortal(browser(), {
       isFleet: true,

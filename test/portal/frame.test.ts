@@ -116,6 +116,7 @@ describeInBrowser('The frame of the portal', (browser) => {
       const hint = opened.page.getByText('Use an id from an answer, or CLUSTER/')
       await hint.waitFor()
       expect(await hint.textContent()).toMatch(/\.$/)
+      expect(await opened.page.title()).toBe('The object cannot be shown. · informerql')
       await opened.audit()
     })
 

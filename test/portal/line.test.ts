@@ -144,9 +144,11 @@ describeInBrowser('The line of the portal', (browser) => {
     expect(await isMarked(page)).toBe(true)
     await page.getByRole('link', { name: 'Applications' }).click()
     await page.getByRole('heading', { name: 'This view cannot be loaded now.' }).waitFor()
+    expect(await page.title()).toBe('The view Applications cannot be loaded. · informerql')
     await opened.audit()
     await proxy.listen()
     await page.getByRole('heading', { name: 'Applications' }).waitFor()
+    await expect.poll(() => page.title()).toBe('Applications · informerql')
     await expect.poll(() => lineOf(page).textContent()).toBe('Live')
   })
 

@@ -17,9 +17,9 @@ function putRollout(
   simulator: Simulator,
   name: string,
   revisions: readonly { readonly image: string; readonly checksum: string }[],
-): void {
+  { namespace = 'storefront', since }: { readonly namespace?: string; readonly since?: Date } = {},
+): ReturnType<typeof owned> | undefined {
   const { storage } = simulator
-  const namespace = 'storefront'
   const apps = { apiVersion: 'apps/v1' }
   const owned = ({ kind, metadata }: Unstructured) => ({
     ownerReferences: [
@@ -50,8 +50,11 @@ function putRollout(
       metadata: { name: `${name}-${at}`, namespace, ...annotated(at + 1), ...owned(deployment) },
       spec: { replicas: 1, selector, template },
     } as Unstructured)
-    if (at === revisions.length - 1) breakPod(simulator, namespace, `${name}-pod`, owned(set))
+    if (at < revisions.length - 1) continue
+    breakPod(simulator, namespace, `${name}-pod`, owned(set), since)
+    return owned(set)
   }
+  return undefined
 }
 
 describeInBrowser('The problems of the portal', (browser) => {
@@ -110,6 +113,51 @@ describeInBrowser('The problems of the portal', (browser) => {
     await checksum.waitFor()
     expect(await checksum.getAttribute('title')).toBe(after)
     await opened.audit()
+  })
+
+  it('have what most objects have before the newest, unless the newest are asked for; lines stay in their places under the pointer', async () => {
+    const eu = portal.clusters[0]?.simulator
+    if (eu === undefined) throw new Error('the fleet has prod-eu')
+    const namespace = 'ordered'
+    const crashing = (name: string, pods: number, sinceMinutes: number): void => {
+      const since = new Date(Date.now() - 60_000 * sinceMinutes)
+      const revisions = [{ image: `${name}:1`, checksum: digest(name) }]
+      const owned = putRollout(eu, name, revisions, { namespace, since })
+      for (let at = 1; at < pods; at++) breakPod(eu, namespace, `${name}-${at}`, owned, since)
+    }
+    crashing('many', 3, 20)
+    await using opened = await openPage(browser(), portal, {
+      path: `/problems?cluster=prod-eu&ns=${namespace}`,
+    })
+    const { page } = opened
+    const names = () => page.locator('main li[data-severity] a[title*="/"]').allTextContents()
+    const shown = async (...all: readonly string[]): Promise<void> => {
+      await expect.poll(names).toEqual(all.map((name) => `${namespace}/${name}`))
+    }
+    await shown('many')
+    crashing('few', 2, 10)
+    await shown('many', 'few')
+    await page.getByRole('button', { name: 'Newest first' }).click()
+    await expect.poll(() => new URL(page.url()).searchParams.get('order')).toBe('newest')
+    await shown('few', 'many')
+    await page.reload()
+    await shown('few', 'many')
+    await opened.audit()
+    await page.getByRole('button', { name: 'Newest first' }).click()
+    await shown('many', 'few')
+    await page.getByRole('link', { name: `${namespace}/few` }).hover()
+    crashing('most', 4, 5)
+    const more = page.getByRole('button', { name: '1 new above' })
+    await more.waitFor()
+    await shown('many', 'few')
+    removePod(eu, namespace, 'few-1')
+    removePod(eu, namespace, 'few-pod')
+    await page.locator('main li[data-over]', { hasText: `${namespace}/few` }).waitFor()
+    await shown('many', 'few')
+    await opened.audit()
+    await page.mouse.move(0, 0)
+    await shown('most', 'many')
+    await more.waitFor({ state: 'detached' })
   })
 
   it('are narrowed by severity and kind in the address, and by the scope', async () => {

@@ -82,10 +82,11 @@ describe('problems over clusters', () => {
     expect(paged).toEqual(whole.nodes)
   })
 
-  it('are in order: the worst first, and of these the newest', async () => {
+  it('are in order: the worst first, of these the ones that most objects have, and of these the newest', async () => {
     const { nodes } = await problems('clusters: ["*"], first: 500')
     const keys = nodes.map(
-      ({ severity, since }: Fields) => `${severity === 'CRITICAL' ? 1 : 0} ${since ?? ''}`,
+      ({ severity, count, since }: Fields) =>
+        `${severity === 'CRITICAL' ? 1 : 0} ${String(count).padStart(6, '0')} ${since ?? ''}`,
     )
     expect(keys).toEqual(keys.toSorted().toReversed())
   })

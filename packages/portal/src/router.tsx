@@ -97,11 +97,12 @@ const problems = createRoute({
   getParentRoute: () => root,
   path: '/problems',
   validateSearch: (search: Readonly<Record<string, unknown>>): ProblemSearch => {
-    const { severity } = search
+    const { severity, order } = search
     return {
       ...scopeSearch(search),
       ...strings(search, 'type'),
       ...(severity === 'CRITICAL' || severity === 'WARNING' ? { severity } : {}),
+      ...(order === 'newest' ? { order } : {}),
     }
   },
   component: lazyRouteComponent(() => import('./problems/problems.tsx'), 'Problems'),
@@ -116,6 +117,7 @@ const changes = createRoute({
   validateSearch: (search: Readonly<Record<string, unknown>>): ChangeSearch => ({
     ...scopeSearch(search),
     ...strings(search, 'type', 'name', 'manager', 'path'),
+    ...(search['without'] === 'status' ? { without: 'status' } : {}),
   }),
   component: lazyRouteComponent(() => import('./timeline/changes-page.tsx'), 'ChangesPage'),
 })

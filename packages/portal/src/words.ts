@@ -33,6 +33,11 @@ const moment = (time: Date): string =>
     ? time.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
     : time.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })
 
+interface Pods {
+  readonly done: number
+  readonly wanted: number
+}
+
 const unchanged = {
   all: 'Nothing has changed',
   status: 'Nothing but the status has changed',
@@ -51,6 +56,11 @@ const sinceArchive = (since: Date | undefined): string =>
 /** All texts of the page, so that they can be translated. Views add theirs under their own name. */
 export const words = {
   health,
+  rollout: {
+    of: ({ done, wanted }: Pods): string => `Rolling out: ${done} of ${wanted}`,
+    /** Where there is little room. */
+    short: ({ done, wanted }: Pods): string => `Rollout ${done}/${wanted}`,
+  },
   access: accessWords,
   certificates: certificateWords,
   object: objectWords,
@@ -243,6 +253,8 @@ export const words = {
     what: 'problems',
     count: 'Number of problems',
     filters: 'Filter by severity and kind',
+    newest: 'Newest first',
+    newestTitle: 'Otherwise the worst first, of these what most objects have, of these the newest',
     none: 'Nothing is wrong.',
     noneNext: (objects: number, isOfYours: boolean): string =>
       `${counted(objects, 'object', 'objects')}${isOfYours ? ' that you may list' : ''} ${objects === 1 ? 'is' : 'are'} watched. What breaks appears here by itself.`,
@@ -291,7 +303,14 @@ export const words = {
       status: 'With changes of the status alone',
       around: 'With its owners, what it owns and what it refers to',
     },
+    withoutStatus: 'Without changes of the status alone',
     before: 'Before it:',
+    revisions: {
+      title: 'Revisions',
+      oldest: 'The oldest that is kept.',
+      same: 'Its pods are made as those of the one before.',
+      rollBack: (number: number): string => `Roll back to ${number}…`,
+    },
     filters: {
       type: 'Type: Deployment',
       name: 'Name contains',

@@ -33,8 +33,8 @@ const orderKeys: readonly FilterableIndex[] = [
   { name: 'count', type: 'int' },
 ]
 
-/** The worst and newest first. */
-const defaultOrder = [{ severity: 'DESC' }, { since: 'DESC' }]
+/** The worst first, of these the ones that most objects have, of these the newest. */
+const defaultOrder = [{ severity: 'DESC' }, { count: 'DESC' }, { since: 'DESC' }]
 
 /** Added to times, so that they sort as texts: all of the years 0 to 9999 have 15 digits then. */
 const yearZero = 1e14

@@ -27,7 +27,7 @@ export const accessWords = {
   kinds: { USER: 'User', GROUP: 'Group', SERVICE_ACCOUNT: 'ServiceAccount' },
   everywhere: 'everywhere',
   everything: 'everything',
-  only: (names: string): string => `only ${names}`,
+  only: 'only',
   by: 'by',
   more: (shown: number, total: number): string =>
     `The first ${shown.toLocaleString()} of ${total.toLocaleString()}.`,

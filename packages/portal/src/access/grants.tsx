@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react'
+import { Fragment, useEffect, useRef, useState } from 'react'
 import {
   AccessGrantsDocument,
   type AccessGrantsQuery,
@@ -6,6 +6,7 @@ import {
   FollowRbacDocument,
 } from '../gateway/documents.ts'
 import { useAnswer, useGateway } from '../gateway/gateway.ts'
+import { useKinds } from '../gateway/kinds.ts'
 import controls from '../look/controls.module.css'
 import { useGapSentences } from '../look/gaps.ts'
 import { Failure } from '../look/notice.tsx'
@@ -74,6 +75,7 @@ export function Grants({
   const [first, setFirst] = useState(firstPage)
   const { data, errors, isPending, again } = useAnswer(AccessGrantsDocument, { ...asked, first })
   useRbacChanges(asked, again)
+  const isAsked = useAskedNames(asked)
   const answer = data?.accessGrants
   if (answer === null || answer === undefined) {
     if (isPending) return <div aria-busy="true" />
@@ -101,7 +103,7 @@ export function Grants({
           </thead>
           <tbody>
             {nodes.map((grant, at) => (
-              <Row key={at} grant={grant} isOver={isOver} visit={visit} />
+              <Row key={at} grant={grant} isAsked={isAsked} isOver={isOver} visit={visit} />
             ))}
           </tbody>
         </table>
@@ -181,12 +183,32 @@ function Missing({ answer, isOver }: { readonly answer: Answer; readonly isOver:
   )
 }
 
+/** Whether a name of a rule is what was asked for, by the list that has it. */
+type IsAsked = (of: 'verbs' | 'resources' | 'resourceNames' | 'apiGroups', name: string) => boolean
+
+/** What makes a rule grant what is asked for. */
+function useAskedNames({ verb, type, resource, subresource, name }: Asked): IsAsked {
+  const { kinds } = useKinds()
+  const kind = type == null ? undefined : kinds.find((one) => one.type === type)
+  const plural = resource ?? kind?.resource
+  const part = subresource == null ? '' : `/${subresource}`
+  const asked = {
+    verbs: [verb],
+    resources: plural === undefined ? [] : [`${plural}${part}`, `*${part}`, '*'],
+    resourceNames: [name],
+    apiGroups: [kind?.group],
+  }
+  return (of, one) => asked[of].includes(one) || (one === '*' && asked[of].some((all) => all))
+}
+
 function Row({
   grant,
+  isAsked,
   isOver,
   visit,
 }: {
   readonly grant: Grant
+  readonly isAsked: IsAsked
   readonly isOver: boolean
   readonly visit: ((subject: Subject) => void) | undefined
 }) {
@@ -210,9 +232,11 @@ function Row({
           </button>
         )}
       </th>
-      <td data-label={columns.may}>{rule.verbs.map(starred).join(', ')}</td>
+      <td data-label={columns.may}>
+        <Names names={rule.verbs} isAsked={(verb) => isAsked('verbs', verb)} />
+      </td>
       <td data-label={columns.on}>
-        <On rule={rule} />
+        <On rule={rule} isAsked={isAsked} />
       </td>
       <td data-label={columns.where}>{namespace ?? said.everywhere}</td>
       <td data-label={columns.why}>
@@ -241,24 +265,35 @@ export function subjectName({ namespace, name }: Subject): string {
 }
 
 /** What a rule is about: resources with their group, or paths. Many of them are shown on a click. */
-function On({ rule }: { readonly rule: Grant['rule'] }) {
+function On({ rule, isAsked }: { readonly rule: Grant['rule']; readonly isAsked: IsAsked }) {
   const { apiGroups, resources, resourceNames, nonResourceURLs } = rule
   const [isOpen, setOpen] = useState(false)
   // Resources by name alone are those of the core group.
   const isCoreSaid = apiGroups.length > 1 || resources.includes('*')
-  const groups = apiGroups.flatMap((group) => {
-    if (group !== '') return group === '*' ? [] : [group]
-    return isCoreSaid ? [partWords.core] : []
-  })
-  const lists = [[...resources.map(starred), ...nonResourceURLs], resourceNames, groups]
-  const [things, names, ofGroups] = lists.map((all) =>
-    (isOpen ? all : all.slice(0, fewNames)).join(', '),
+  const groups = apiGroups.filter((group) => (group === '' ? isCoreSaid : group !== '*'))
+  const things = [...resources, ...nonResourceURLs]
+  const most = isOpen ? Infinity : fewNames
+  const hidden = [things, resourceNames, groups].reduce(
+    (sum, { length }) => sum + Math.max(0, length - most),
+    0,
   )
-  const hidden = lists.reduce((sum, { length }) => sum + Math.max(0, length - fewNames), 0)
   return (
     <>
-      {things} {names && said.only(names)} <span className={styles['dim']}>{ofGroups}</span>{' '}
-      {hidden === 0 || isOpen ? null : (
+      <Names names={things} most={most} isAsked={(thing) => isAsked('resources', thing)} />{' '}
+      {resourceNames.length === 0 ? null : (
+        <>
+          {said.only}{' '}
+          <Names
+            names={resourceNames}
+            most={most}
+            isAsked={(name) => isAsked('resourceNames', name)}
+          />{' '}
+        </>
+      )}
+      <span className={styles['dim']}>
+        <Names names={groups} most={most} isAsked={(group) => isAsked('apiGroups', group)} />
+      </span>{' '}
+      {hidden === 0 ? null : (
         <button
           type="button"
           className={controls['quiet']}
@@ -273,6 +308,33 @@ function On({ rule }: { readonly rule: Grant['rule'] }) {
   )
 }
 
-function starred(name: string): string {
+/** Names of a rule: what was asked for first, and marked where there are others. */
+function Names({
+  names,
+  isAsked,
+  most = Infinity,
+}: {
+  readonly names: readonly string[]
+  readonly isAsked: (name: string) => boolean
+  readonly most?: number
+}) {
+  return names
+    .toSorted((one, other) => Number(isAsked(other)) - Number(isAsked(one)))
+    .slice(0, most)
+    .map((name, at) => (
+      <Fragment key={name}>
+        {at === 0 ? '' : ', '}
+        {names.length > 1 && isAsked(name) ? (
+          <mark className={styles['asked']}>{named(name)}</mark>
+        ) : (
+          named(name)
+        )}
+      </Fragment>
+    ))
+}
+
+/** A verb, a resource, or a group, whose name may be empty. */
+function named(name: string): string {
+  if (name === '') return partWords.core
   return name === '*' ? said.everything : name
 }

@@ -7,7 +7,7 @@ import controls from '../look/controls.module.css'
 import overlay from '../look/overlay.module.css'
 import { PlaceLink } from '../look/place-link.tsx'
 import { words } from '../words.ts'
-import { ActionInputs, firstInputs, variablesOf } from './action-inputs.tsx'
+import { ActionInputs, firstInputs, type Inputs, variablesOf } from './action-inputs.tsx'
 import type { Action } from './action-list.ts'
 import styles from './actions.module.css'
 import { ConsequencesView, effectOf, useConsequences } from './consequences.tsx'
@@ -30,12 +30,15 @@ const say = words.actions
 interface ActionProps {
   readonly action: Action
   readonly target: ActionTarget
+  /** What is filled in already. */
+  readonly inputs?: Inputs | undefined
 }
 
 /** Says what an action does, asks for what it needs, shows what would change, and does it. */
 export function ActionDialog({
   action,
   target,
+  inputs,
   onClose,
   finalFocus,
 }: ActionProps & {
@@ -71,7 +74,7 @@ export function ActionDialog({
               <DrainForm id={target.id} />
             </>
           ) : (
-            <ActionForm action={action} target={target} document={document} onClose={onClose} />
+            <ActionForm {...{ action, target, inputs, document, onClose }} />
           )}
         </Dialog.Popup>
       </Dialog.Portal>
@@ -82,13 +85,14 @@ export function ActionDialog({
 function ActionForm({
   action,
   target,
+  inputs: filled,
   document,
   onClose,
 }: ActionProps & { readonly document: WriteDocument; readonly onClose: () => void }) {
   const { form } = action
   const { id, name } = target
   const gateway = useGateway()
-  const [inputs, setInputs] = useState(() => firstInputs(form, target))
+  const [inputs, setInputs] = useState(() => ({ ...firstInputs(form, target), ...filled }))
   const [typedName, setTypedName] = useState('')
   const given = variablesOf(form, inputs)
   const variables = given && { id, ...given }

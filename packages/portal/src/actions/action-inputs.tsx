@@ -1,11 +1,10 @@
 import { useEffect, useId } from 'react'
-import { WorkloadRevisionsDocument } from '../gateway/documents.ts'
-import { useAnswer } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import controls from '../look/controls.module.css'
-import { listAt, membersAt, numberAt, textAt, valueAt } from '../object/json.ts'
+import { membersAt, numberAt } from '../object/json.ts'
 import { words } from '../words.ts'
 import styles from './actions.module.css'
+import { containersOf, useRevisions } from './revisions.ts'
 import { type ActionTarget, builtInKind } from './target.ts'
 
 /** What an action can ask for. */
@@ -146,19 +145,6 @@ function ImageInputs({ target, inputs, change }: InputsProps) {
   )
 }
 
-/** The containers of a pod template, also of a CronJob's. */
-function containersOf(
-  object: unknown,
-): readonly { readonly name: string; readonly image: string }[] {
-  const template = valueAt(object, 'spec', 'jobTemplate') ?? object
-  return ['containers', 'initContainers'].flatMap((list) =>
-    listAt(template, 'spec', 'template', 'spec', list).map((one) => ({
-      name: textAt(one, 'name') ?? '',
-      image: textAt(one, 'image') ?? '',
-    })),
-  )
-}
-
 function PairInputs({
   place,
   target,
@@ -205,27 +191,8 @@ function PropagationInput({ target, inputs, change }: InputsProps) {
   )
 }
 
-interface Revision {
-  readonly number: number
-  readonly since: string
-  readonly images: readonly string[]
-}
-
-const revisionAnnotation = 'deployment.kubernetes.io/revision'
-
 function RevisionInput({ target, inputs, change }: InputsProps) {
-  const { data, errors, isPending } = useAnswer(WorkloadRevisionsDocument, { id: target.id })
-  const object = data?.object ?? {}
-  const found =
-    'replicaSets' in object
-      ? object.replicaSets?.nodes
-      : 'controllerRevisions' in object
-        ? object.controllerRevisions?.nodes
-        : undefined
-  const revisions = (found ?? [])
-    .map(revisionOf)
-    .filter(({ number }) => number > 0)
-    .toSorted((one, other) => other.number - one.number)
+  const { revisions, errors, isPending } = useRevisions(target.id)
   const [current, previous] = revisions
   const chosen = inputs['toRevision']
   const offered = previous?.number
@@ -269,21 +236,4 @@ function RevisionInput({ target, inputs, change }: InputsProps) {
       })}
     </fieldset>
   )
-}
-
-/** A ReplicaSet or a ControllerRevision as the revision that it keeps. */
-function revisionOf({
-  creationTimestamp,
-  json,
-}: {
-  readonly creationTimestamp: string | null
-  readonly json: unknown
-}): Revision {
-  const annotated = textAt(json, 'metadata', 'annotations', revisionAnnotation)
-  const template = valueAt(json, 'data') ?? json
-  return {
-    number: numberAt(json, 'revision') ?? Number(annotated ?? 0),
-    since: creationTimestamp ?? '',
-    images: containersOf(template).map(({ image }) => image),
-  }
 }

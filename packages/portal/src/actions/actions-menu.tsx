@@ -6,6 +6,7 @@ import { Icon } from '../look/icons.tsx'
 import overlay from '../look/overlay.module.css'
 import { words } from '../words.ts'
 import { ActionDialog } from './action-dialog.tsx'
+import type { Inputs } from './action-inputs.tsx'
 import { type Action, actionsOf, obstacleOf } from './action-list.ts'
 import styles from './actions.module.css'
 import { type Acted, type ActionTarget, useActionTarget } from './target.ts'
@@ -31,7 +32,11 @@ function WritableActions({ acted, isGone = false, isSmall = false }: ActionsMenu
   const trigger = useRef<HTMLButtonElement>(null)
   const [isOpen, setOpen] = useState(false)
   const [isNear, setNear] = useState(false)
-  const [chosen, choose] = useState<{ readonly action: Action; readonly target: ActionTarget }>()
+  const [chosen, choose] = useState<{
+    readonly action: Action
+    readonly target: ActionTarget
+    readonly inputs?: Inputs | undefined
+  }>()
   // Rights cost reviews at the API server: they are asked for when the menu is about to open.
   const [wanted, forget] = useWantedAction(acted.id)
   const { target, errors } = useActionTarget(acted, isNear || isOpen || wanted !== undefined)
@@ -40,10 +45,10 @@ function WritableActions({ acted, isGone = false, isSmall = false }: ActionsMenu
     forget()
     const action = actionsOf(target)
       .flat()
-      .find(({ name }) => name === wanted)
+      .find(({ name }) => name === wanted.name)
     // What may not be done, or not now, is said in the menu.
     if (action === undefined || obstacleFor(action, target) !== undefined) setOpen(true)
-    else choose({ action, target })
+    else choose({ action, target, inputs: wanted.inputs })
   }, [wanted, target])
   useKeys([{ keys: 'a', does: say.key, run: () => setOpen(true) }])
   if (isGone && chosen === undefined) return null

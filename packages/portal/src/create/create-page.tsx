@@ -85,6 +85,15 @@ function Create({
   const [draft] = useState(() => keptText(begin))
   const [text, setText] = useState(() => withBegin(draft, begin))
   const [clusters, setClusters] = useState(() => firstClusters(all, scope))
+  const inScopeNow = scope.clusters?.join() ?? ''
+  const wasInScope = useRef(inScopeNow)
+  useEffect(() => {
+    if (wasInScope.current === inScopeNow) return
+    wasInScope.current = inScopeNow
+    setClusters(firstClusters(all, scope))
+    // Who chooses clusters for the page chooses them for its text.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [inScopeNow])
   const [namespace, setNamespace] = useState(() =>
     scope.namespaces?.length === 1 ? (scope.namespaces[0] ?? '') : 'default',
   )
@@ -174,10 +183,13 @@ function Create({
       read.documents.slice(0, mostChecked).flatMap((document) => {
         const { apiVersion, kind, namespace: own = namespace } = document
         const of = { apiVersion, kind, cluster: clusters[0], namespace: own }
-        return [
-          checkedByCluster(document, of, read.documents, { fields, kinds, namespaces }),
-          checkedBySchema(document, of, fields),
-        ]
+        const bySchema = checkedBySchema(document, of, fields)
+        return of.cluster === undefined
+          ? [bySchema]
+          : [
+              checkedByCluster(document, of, read.documents, { fields, kinds, namespaces }),
+              bySchema,
+            ]
       }),
     )
     if (signal.aborted) return
@@ -190,6 +202,10 @@ function Create({
 
   const review = async (): Promise<void> => {
     leave()
+    if (clusters.length === 0) {
+      setRefusal(say.noneChosen)
+      return
+    }
     // The page may ask for a sign-in before the text has rested.
     keepText(text)
     asking.current = new AbortController()
@@ -348,7 +364,7 @@ function Create({
             disabled={isBusy || clusters.length === 0}
             onClick={() => void review()}
           >
-            {say.review}
+            {clusters.length === 0 ? say.chooseFirst : say.review}
           </button>
         </div>
         <p className={styles['hint']} role="status">
@@ -436,13 +452,15 @@ function withBegin(draft: string, begin: string): string {
   return `${draft.trimEnd()}\n---\n${begin}`
 }
 
-/** One cluster that the scope names, or the first: nobody writes to all of them by accident. */
+/** The one cluster that the view is about. Where it is about several, none: nobody writes to another one than they mean. */
 function firstClusters(
   all: readonly string[],
   scope: ReturnType<typeof useScope>['scope'],
 ): readonly string[] {
-  const named = hasSeveralClusters(scope) ? undefined : scope.clusters?.[0]
-  return named !== undefined && all.includes(named) ? [named] : all.slice(0, 1)
+  if (all.length < 2) return all
+  if (hasSeveralClusters(scope)) return []
+  const { clusters: [named] = all } = scope
+  return all.filter((one) => one === named)
 }
 
 function Problems({

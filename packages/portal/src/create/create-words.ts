@@ -27,6 +27,8 @@ export const createWords = {
   kept: 'This is your text from before. It is kept in this tab until it is applied or cleared.',
   counted: (count: number): string => documents(count),
   review: 'Review',
+  chooseFirst: 'Choose a cluster to review',
+  noneChosen: 'The view is of several clusters. Choose those that get the objects.',
   trying: (done: number, all: number): string =>
     `The API server tries ${documents(all)} without storing anything: ${done.toLocaleString('en')} done…`,
   outcome: 'Outcome',

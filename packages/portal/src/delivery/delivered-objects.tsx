@@ -2,7 +2,9 @@ import { DestinationClustersDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import type { SeenObject } from '../object/live-object.ts'
-import { RefLink } from '../object/ref-link.tsx'
+import { quoted } from '../export/kubectl.ts'
+import { OtherWay } from '../object/held-data.tsx'
+import { NamedLink, useNamed } from '../object/ref-link.tsx'
 import { Section } from '../object/section.tsx'
 import { words } from '../words.ts'
 import {
@@ -20,7 +22,7 @@ const most = 60
 
 /** What an Application, Kustomization or HelmRelease says of itself, and the objects that it delivers. */
 export function DeliveredObjects({ object }: { readonly object: SeenObject }) {
-  const { apiVersion, kind, json, clusterName } = object
+  const { apiVersion, kind, json, clusterName, namespace, name } = object
   const delivered = deliveredOf(apiVersion, kind, json)
   const other = kind === 'Application' ? otherClusterOf(json) : undefined
   const { data, isPending } = useAnswer(
@@ -29,11 +31,11 @@ export function DeliveredObjects({ object }: { readonly object: SeenObject }) {
     { enabled: other !== undefined },
   )
   if (delivered === undefined) return null
-  const isKnown = data?.gatewayClusters?.some(({ name }) => name === other) === true
+  const isKnown = data?.gatewayClusters?.some((one) => one.name === other) === true
   // Those of the same names in this cluster are others.
   const cluster = other === undefined ? clusterName : isKnown ? other : undefined
   const objects = deliveredObjects(json)
-  const { drifted = 0 } = delivered
+  const { drifted = 0, missing = 0 } = delivered
   return (
     <>
       <Section title={say.title}>
@@ -44,7 +46,7 @@ export function DeliveredObjects({ object }: { readonly object: SeenObject }) {
           {other === undefined || other === clusterName || isPending ? null : (
             <p>{isKnown ? say.inCluster(other) : say.elsewhere(other)}</p>
           )}
-          {drifted === 0 ? null : <p>{say.drifted(drifted)}</p>}
+          {drifted === 0 ? null : <p>{say.drifted(drifted, missing)}</p>}
           <ul className={styles['objects']}>
             {objects.slice(0, most).map((one) => (
               <Entry
@@ -54,11 +56,19 @@ export function DeliveredObjects({ object }: { readonly object: SeenObject }) {
               />
             ))}
           </ul>
+          {drifted === 0 ? null : (
+            <OtherWay text={say.fields} command={diffCommand(namespace, name)} />
+          )}
           {objects.length > most ? <p>{say.moreObjects(objects.length - most)}</p> : null}
         </Section>
       )}
     </>
   )
+}
+
+/** Outside of the namespace that is usually that of Argo CD itself, an Application is named with its own. */
+function diffCommand(namespace: string | null, name: string): string {
+  return `argocd app diff ${quoted(namespace === 'argocd' || namespace === null ? name : `${namespace}/${name}`)}`
 }
 
 function State({
@@ -93,26 +103,29 @@ function State({
 
 function Entry({
   cluster,
-  object: { sync, message, ...reference },
+  object: { sync, lack, message, ...reference },
 }: {
   /** `undefined`: the gateway does not serve it. */
   readonly cluster: string | undefined
   readonly object: DeliveredObject
 }) {
+  const nameId = useNamed(cluster, reference)
+  const isOut = sync === 'OutOfSync'
+  // Argo CD 3 does not write the health of objects into its Application.
+  const how = lack ?? (nameId === null && isOut ? 'missing' : undefined)
   return (
-    <li data-drifted={sync === 'OutOfSync'}>
+    <li data-drifted={isOut}>
       <span className={styles['dim']}>{reference.kind}</span>
       <span>
         {reference.namespace === undefined ? null : (
           <span className={styles['dim']}>{reference.namespace}/</span>
         )}
-        {cluster === undefined ? (
-          reference.name
-        ) : (
-          <RefLink cluster={cluster} reference={reference} />
-        )}
+        <NamedLink nameId={nameId} name={reference.name} />
       </span>
-      <span className={styles['sync']}>{sync}</span>
+      <span className={styles['sync']}>
+        {sync}
+        {how === undefined ? null : `: ${say[how]}`}
+      </span>
       {message === undefined ? null : <span className={styles['dim']}>{message}</span>}
     </li>
   )

@@ -31,6 +31,8 @@ export interface Delivered {
   readonly lastSync: string | undefined
   /** The objects that differ from their source; `undefined`: it does not say. */
   readonly drifted: number | undefined
+  /** Those of them that are not in the cluster, as far as it says so. */
+  readonly missing?: number
 }
 
 /** An Application, Kustomization or HelmRelease; `undefined` for another kind. */
@@ -58,7 +60,9 @@ function ofArgo(json: unknown): Delivered {
   const phase = textAt(json, 'status', 'operationState', 'phase')
   const revisions = listAt(json, 'status', 'sync', 'revisions')
   const [first] = revisions
-  const resources = listAt(json, 'status', 'resources')
+  const drifted = listAt(json, 'status', 'resources').filter(
+    (one) => textAt(one, 'status') === 'OutOfSync',
+  )
   return {
     state,
     isBad: phase === 'Failed' || phase === 'Error' || state === 'Unknown',
@@ -70,8 +74,14 @@ function ofArgo(json: unknown): Delivered {
       textAt(source, 'targetRevision'),
     ]),
     lastSync: textAt(json, 'status', 'operationState', 'finishedAt'),
-    drifted: resources.filter((one) => textAt(one, 'status') === 'OutOfSync').length,
+    drifted: drifted.length,
+    missing: drifted.filter(isMissing).length,
   }
+}
+
+/** A resource of an Application that is in its source alone. */
+function isMissing(resource: unknown): boolean {
+  return textAt(resource, 'health', 'status') === 'Missing'
 }
 
 function ofFlux(json: unknown): Delivered {
@@ -118,6 +128,8 @@ export interface DeliveredObject {
   readonly name: string
   /** `Synced`, `OutOfSync`; absent where it is not said. */
   readonly sync?: string
+  /** How it differs, where that is said: it is in the source alone, or in the cluster alone. */
+  readonly lack?: 'missing' | 'pruned'
   readonly message?: string
 }
 
@@ -125,12 +137,15 @@ export interface DeliveredObject {
 export function deliveredObjects(json: unknown): readonly DeliveredObject[] {
   const ofArgoCd = listAt(json, 'status', 'resources').map((one): DeliveredObject => {
     const [sync, message] = [textAt(one, 'status'), textAt(one, 'health', 'message')]
+    const isPruned = valueAt(one, 'requiresPruning') === true
+    const lack = isMissing(one) ? 'missing' : isPruned ? 'pruned' : undefined
     return {
       apiVersion: apiVersion(textAt(one, 'group'), textAt(one, 'version') ?? 'v1'),
       kind: textAt(one, 'kind') ?? '',
       ...place(textAt(one, 'namespace')),
       name: textAt(one, 'name') ?? '',
       ...(sync === undefined ? {} : { sync }),
+      ...(lack === undefined ? {} : { lack }),
       ...(message === undefined ? {} : { message }),
     }
   })

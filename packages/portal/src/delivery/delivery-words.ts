@@ -14,8 +14,11 @@ const reversals: Readonly<Record<ManagerReversal, string>> = {
   WHEN_UPGRADED: 'at its next upgrade',
 }
 
-const drifted = (objects: number): string =>
-  `${objects.toLocaleString()} ${objects === 1 ? 'object differs' : 'objects differ'} from the source`
+const drifted = (objects: number, missing: number): string => {
+  const differ = `${objects.toLocaleString()} ${objects === 1 ? 'object differs' : 'objects differ'} from the source`
+  if (missing === 0) return differ
+  return `${differ}: ${missing === objects ? '' : `${missing.toLocaleString()} of them `}missing in the cluster`
+}
 
 /** The texts of what delivers. */
 export const deliveryWords = {
@@ -36,8 +39,12 @@ export const deliveryWords = {
     lastSync: 'Last sync',
   },
   drifted,
-  outOfSync: (objects: number): string =>
-    objects === 0 ? 'OutOfSync.' : `OutOfSync: ${drifted(objects)}.`,
+  outOfSync: (objects: number, missing: number): string =>
+    objects === 0 ? 'OutOfSync.' : `OutOfSync: ${drifted(objects, missing)}.`,
+  missing: 'missing in the cluster',
+  pruned: 'not in the source any more',
+  fields:
+    'Argo CD says which objects differ, and not in which fields. What the source wants is not in the cluster as a whole, and the annotation that may have it, kubectl.kubernetes.io/last-applied-configuration, is left out of what the gateway holds. Argo CD shows the fields:',
   more: (shown: number, all: number): string => `${shown} of ${all}, the worst first.`,
   inCluster: (name: string): string => `They are in cluster ${name}.`,
   elsewhere: (cluster: string): string =>

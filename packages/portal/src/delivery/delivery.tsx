@@ -193,7 +193,15 @@ function Row({
   readonly health: DeliveryRow['health']
   readonly delivered: Delivered | undefined
 }) {
-  const { state, isBad = false, revision, source, lastSync, drifted = 0 } = delivered ?? {}
+  const {
+    state,
+    isBad = false,
+    revision,
+    source,
+    lastSync,
+    drifted = 0,
+    missing = 0,
+  } = delivered ?? {}
   const why = health?.status === 'HEALTHY' ? null : (health?.message ?? health?.reason ?? null)
   return (
     <tr>
@@ -203,7 +211,9 @@ function Row({
       </th>
       <td data-bad={isBad || undefined}>
         {state}
-        {drifted > 0 ? <span className={styles['dim']}> · {say.drifted(drifted)}</span> : null}
+        {drifted > 0 ? (
+          <span className={styles['dim']}> · {say.drifted(drifted, missing)}</span>
+        ) : null}
       </td>
       <td title={why ?? undefined}>
         <Health status={health?.status} /> <span className={styles['dim']}>{why}</span>

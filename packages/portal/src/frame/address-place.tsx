@@ -2,7 +2,10 @@ import { useNavigate, useRouter, useRouterState, useSearch } from '@tanstack/rea
 import { type ReactNode, useEffect, useMemo, useRef } from 'react'
 import { useCounts } from '../gateway/counts.ts'
 import { EntryContext, entryName, forgetEntries } from '../kept-view.ts'
+import { isNamespace } from '../object/json.ts'
 import {
+  namedIn,
+  type NamedParams,
   namedParams,
   namedRoute,
   type Place,
@@ -42,6 +45,17 @@ export function useStartAtAll(): void {
 /** The address of one object's page. */
 const objectPage = /^\/(objects|applications)\/./
 
+/** Whether an object is in one of some namespaces, or is such a namespace; so is what is in none, and what is not known by its name. */
+function isWithin(
+  namespaces: readonly string[],
+  params: Partial<NamedParams> | undefined,
+): boolean {
+  const named = namedIn(params)
+  if (named === undefined || namespaces.length === 0) return true
+  const { namespace } = isNamespace(named) ? { namespace: named.name } : named
+  return namespace === null || namespaces.includes(namespace)
+}
+
 /** Keeps the scope's parameters for the next time. */
 function remember(search: ScopeSearch): void {
   localStorage.setItem(kept, new URLSearchParams({ ...search }).toString())
@@ -77,12 +91,21 @@ export function AddressPlace({ children }: { readonly children: ReactNode }) {
         const chosen = { cluster: next, ns: namespaces.join(',') || undefined }
         remember(scopeSearch(chosen))
         const isOther = next !== cluster
-        // An object is in one cluster, so its page is none of another one.
-        const isLeft = isOther && objectPage.test(router.state.location.pathname)
+        // An object is in one cluster and in one namespace, so its page and its inspector are none of another one.
+        const isOut = (params: Partial<NamedParams> | undefined): boolean =>
+          isOther || !isWithin(namespaces, params)
+        const { location, matches } = router.state
+        const isLeft =
+          objectPage.test(location.pathname) &&
+          isOut(matches.at(-1)?.params as Partial<NamedParams> | undefined)
         void router.navigate({
           to: isLeft ? '/' : '.',
-          search: (search: Readonly<Record<string, unknown>>) =>
-            isLeft ? chosen : { ...search, ...(isOther ? { open: undefined } : {}), ...chosen },
+          search: (search: Readonly<Record<string, unknown>>) => {
+            if (isLeft) return chosen
+            const { open } = search
+            const isClosed = typeof open === 'string' && isOut(namedParams(open))
+            return { ...search, ...(isClosed ? { open: undefined } : {}), ...chosen }
+          },
         } as never)
       },
       hrefOf: (target) => router.buildLocation(address(target) as never).href,

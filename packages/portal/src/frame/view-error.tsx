@@ -1,9 +1,11 @@
-import type { ErrorComponentProps } from '@tanstack/react-router'
+import { type ErrorComponentProps, useLocation } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { GatewayError } from '../gateway/gateway.ts'
 import controls from '../look/controls.module.css'
 import { Failure, Notice } from '../look/notice.tsx'
 import { words } from '../words.ts'
+import { useShownAs } from './view-title.ts'
+import { views } from './views.ts'
 
 const reloaded = 'informerql.reloaded'
 /** How often a view that could not be loaded looks whether the gateway is back. */
@@ -23,9 +25,17 @@ export function followMissingFiles(): void {
 
 /** Shown in the place of a view that has failed; the frame goes on. */
 export function ViewError({ error, reset }: ErrorComponentProps) {
+  const { pathname } = useLocation()
+  useShownAs(words.frame.viewFailed(nameOf(pathname)))
   if (error instanceof GatewayError) return <Failure errors={error.errors} again={reset} isView />
   if (error instanceof Error && ofFiles.has(error)) return <MissingFile error={error} />
   return <FailedView error={error} again={reset} />
+}
+
+/** The name of a view, by its address: of a kind and of an object its own. */
+function nameOf(pathname: string): string {
+  const [last = ''] = pathname.split('/').slice(-1)
+  return views.find(({ href }) => href === pathname)?.title ?? decodeURIComponent(last)
 }
 
 /**

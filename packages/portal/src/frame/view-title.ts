@@ -9,7 +9,7 @@ const state = pageState()
 let shown = ''
 
 /** The parameters of views that filter. */
-const filterNames = ['q', 'severity', 'verb', 'type', 'who', 'name', 'manager', 'path']
+const filterNames = ['q', 'order', 'severity', 'verb', 'type', 'who', 'name', 'manager', 'path']
 /** Those of an object's page; beside a table they are about the object in its inspector. */
 const tabNames = ['tab', 'logs']
 
@@ -30,6 +30,11 @@ export function useViewTitle(title: string, at?: Scope): void {
     ...(all.length < 2 || names[0] === '*' ? [] : names),
     ...namespaces,
   ].join(' · ')
+  useShownAs(whole)
+}
+
+/** Names the view by a whole text. */
+export function useShownAs(whole: string): void {
   useEffect(() => {
     shown = whole
     document.title = `${whole} · ${words.frame.product}`

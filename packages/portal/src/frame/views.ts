@@ -11,7 +11,7 @@ export interface View {
   readonly also?: readonly string[]
 }
 
-const views: readonly View[] = [
+export const views: readonly View[] = [
   { href: '/', icon: 'overview', title: words.frame.overview },
   { href: '/problems', icon: 'problems', title: words.frame.problems },
   {

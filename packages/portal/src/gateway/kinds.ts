@@ -3,6 +3,7 @@ import { useEffect, useMemo, useRef } from 'react'
 import { inScope, useScope } from '../scope.ts'
 import { KindsDocument, type KindsQuery, KindsServedDocument } from './documents.ts'
 import { type AnswerError, useAnswer, useGateway } from './gateway.ts'
+import { deliveryWords } from '../delivery/delivery-words.ts'
 import { groupOf } from '../object/json.ts'
 
 type Resource = NonNullable<KindsQuery['gatewayClusters']>[number]['resources'][number]
@@ -79,7 +80,9 @@ function pathOf({ resource, group }: Pick<Resource, 'resource' | 'group'>): stri
 }
 
 /** The plural with the capitals of the kind: `NetworkPolicy` and `networkpolicies` make `NetworkPolicies`. */
-function titleOf({ kind, resource }: Pick<Resource, 'kind' | 'resource'>): string {
+function titleOf({ kind, resource, group }: Pick<Resource, 'kind' | 'resource' | 'group'>): string {
+  // The page has applications of its own: workloads of one name.
+  if (group === 'argoproj.io' && kind === 'Application') return deliveryWords.sections.argo
   const lower = kind.toLowerCase()
   let same = 0
   while (same < lower.length && lower[same] === resource[same]) same++

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import type { TableRowFragment as TableRow } from '../gateway/documents.ts'
 import { Age } from '../look/age.tsx'
 import { Health } from '../look/health.tsx'
+import { rolloutOf } from '../look/rollout.ts'
 import { usePlace } from '../scope.ts'
 import { isUsageColumn, UsageCell, usageCellText } from '../usage/usage-column.tsx'
 import { words } from '../words.ts'
@@ -94,7 +95,10 @@ function CellContent({
   if (column.id === 'name') return <NameCell row={row} />
   if (column.id === 'namespace') return <span className={styles['dim']}>{row.namespace}</span>
   if (column.id === 'cluster') return <span className={styles['dim']}>{row.clusterName}</span>
-  if (column.id === 'health') return <Health status={row.health?.status} />
+  if (column.id === 'health') {
+    const rollout = rolloutOf(row)
+    return <Health status={row.health?.status} word={rollout && words.rollout.short(rollout)} />
+  }
   if (column.id === 'age') return <Age since={row.creationTimestamp} />
   if (isUsageColumn(column.id)) return <UsageCell id={row.id} column={column.id} />
   const cell = printed(row, column)
@@ -153,7 +157,9 @@ function titleOf(row: TableRow, column: TableColumn): string | undefined {
   if (column.id === 'cluster') return row.clusterName
   if (column.id === 'health') {
     const { reason = null, message = null } = row.health ?? {}
-    return [reason, message].filter((part) => part !== null).join(': ') || undefined
+    const why = [reason, message].filter((part) => part !== null).join(': ')
+    const rollout = rolloutOf(row)
+    return (rollout === undefined ? why : `${words.rollout.of(rollout)}\n${why}`) || undefined
   }
   const cell = printed(row, column)
   return cell === undefined || cell.since !== null ? undefined : plainText(cell.value) || undefined

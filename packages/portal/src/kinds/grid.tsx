@@ -13,6 +13,7 @@ import {
 } from 'react'
 import { useKept } from '../kept-view.ts'
 import type { TableRowFragment as TableRow } from '../gateway/documents.ts'
+import { useHold } from '../look/held-rows.ts'
 import { isUsageColumn, UsageContext } from '../usage/usage-column.tsx'
 import { useUsage } from '../usage/usage.ts'
 import { words } from '../words.ts'
@@ -81,7 +82,7 @@ export function Grid({
   useEffect(() => {
     live.look(first, last)
   }, [live, first, last])
-  useStillRows(frame, live)
+  useHold(frame, live.hold)
   const use = useUsage(kind, useIdsInView(rows, columns, first, last))
   useEffect(() => {
     noteUsage(use.why)
@@ -298,23 +299,6 @@ function useIdsInView(
 }
 
 const aroundRows = 20
-
-/** Rows stay where they are while the pointer is over them, or over the button that lets them move. */
-function useStillRows(frame: RefObject<HTMLDivElement | null>, live: LiveRows): void {
-  useEffect(() => {
-    const element = frame.current
-    if (element === null) return undefined
-    const hold = (): void => live.hold(true)
-    const release = (): void => live.hold(false)
-    if (element.matches(':hover')) hold()
-    element.addEventListener('pointerenter', hold)
-    element.addEventListener('pointerleave', release)
-    return () => {
-      element.removeEventListener('pointerenter', hold)
-      element.removeEventListener('pointerleave', release)
-    }
-  }, [frame, live])
-}
 
 /**
  * Another list begins at its beginning; one that the user comes back to, where it was left. Returns what is to be called

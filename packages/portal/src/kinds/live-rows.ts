@@ -1,5 +1,6 @@
 import type { ClusterGap, LiveCollection, LivePage, LivePageSnapshot } from '@informerql/client'
 import type { TableRowFragment as TableRow } from '../gateway/documents.ts'
+import { heldRows } from '../look/held-rows.ts'
 
 /** Where the rows of a table come from. */
 export interface RowSources {
@@ -98,8 +99,8 @@ export class LiveRows {
     this.#settle()
   }
 
-  /** Holds the rows in their places, or lets them move. */
-  hold(held: boolean): void {
+  /** Holds the rows in their places, or lets them move. Works without `this`. */
+  readonly hold = (held: boolean): void => {
     this.#held = held
     if (!held) this.showAll()
   }
@@ -120,8 +121,9 @@ export class LiveRows {
       const current = new Map(page.rows.map((row) => [row.id, row]))
       for (const row of this.#shown) noteChanges(row, current.get(row.id))
       if (this.#held && this.#shown.length > 0) {
-        this.#shown = this.#shown.map((row) => current.get(row.id) ?? row)
-        this.#gone = new Set(this.#shown.map(({ id }) => id).filter((id) => !current.has(id)))
+        const held = heldRows(this.#shown, current)
+        this.#shown = held.rows
+        this.#gone = held.gone
       } else {
         this.#shown = page.rows
         this.#gone = new Set()

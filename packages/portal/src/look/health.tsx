@@ -34,12 +34,15 @@ const shapes: Readonly<Record<HealthStatus, string>> = {
 export function Health({
   status,
   bare = false,
+  word: own,
 }: {
   readonly status: HealthStatus | undefined
   readonly bare?: boolean
+  /** In place of its own word, if it says more. */
+  readonly word?: string | undefined
 }) {
   if (status === undefined) return null
-  const word = words.health[status]
+  const word = own ?? words.health[status]
   return (
     <span className={styles['health']} data-status={status} title={bare ? word : undefined}>
       <span aria-hidden="true" className={styles['shape']}>

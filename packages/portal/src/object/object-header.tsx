@@ -2,6 +2,7 @@ import { Menu } from '@base-ui/react/menu'
 import { useLiveCollection } from '@informerql/client/react'
 import { useContext, useEffect, useState } from 'react'
 import { ActionsMenu } from '../actions/actions-menu.tsx'
+import { deliveredOf } from '../delivery/delivered.ts'
 import { ManagedBy } from '../delivery/managed-by.tsx'
 import { kubectlOfObject } from '../export/kubectl.ts'
 import { FollowNameDocument } from '../gateway/documents.ts'
@@ -12,11 +13,12 @@ import { SaidCut } from '../look/gaps.ts'
 import { Health } from '../look/health.tsx'
 import { Icon } from '../look/icons.tsx'
 import overlay from '../look/overlay.module.css'
+import { rolloutOf } from '../look/rollout.ts'
 import { PlaceLink } from '../look/place-link.tsx'
 import { usePlace } from '../scope.ts'
 import { words } from '../words.ts'
 import { troubleOf } from './container-state.ts'
-import { groupOf, listAt, numberAt, textAt, textsAt } from './json.ts'
+import { groupOf, numberAt, textAt, textsAt } from './json.ts'
 import type { LiveObject, SeenObject } from './live-object.ts'
 import styles from './object-header.module.css'
 import { ViewMenu } from '../frame/view-menu.tsx'
@@ -34,6 +36,7 @@ export function ObjectHeader({
 }) {
   const { id, nameId, kind, name, health, creationTimestamp } = object
   const sentence = sentenceOf(object)
+  const rollout = live.gone === undefined ? rolloutOf(object) : undefined
   // Beside a list, the list is what the page is about.
   const Heading = onClose === undefined ? 'h1' : 'h2'
   return (
@@ -72,7 +75,7 @@ export function ObjectHeader({
         )}
       </div>
       <div className={styles['health']}>
-        <Health status={health?.status} />
+        <Health status={health?.status} word={rollout && words.rollout.of(rollout)} />
         {sentence === undefined ? null : <span className={styles['sentence']}>{sentence}</span>}
         {typeof health?.reason === 'string' && health.reason !== words.health[health.status] && (
           <code className={styles['reason']}>{health.reason}</code>
@@ -90,14 +93,12 @@ export function ObjectHeader({
 }
 
 /** Why an object is as it is, for people. */
-function sentenceOf({ kind, json, health }: SeenObject): string | undefined {
+function sentenceOf({ apiVersion, kind, json, health }: SeenObject): string | undefined {
   const message = health?.message ?? undefined
   if (kind === 'Pod') return troubleOf(json, health?.status) ?? message
   if (kind === 'Application' && textAt(json, 'status', 'sync', 'status') === 'OutOfSync') {
-    const drifted = listAt(json, 'status', 'resources').filter(
-      (one) => textAt(one, 'status') === 'OutOfSync',
-    )
-    return [message, words.delivery.outOfSync(drifted.length)].filter(Boolean).join(' ')
+    const { drifted = 0, missing = 0 } = deliveredOf(apiVersion, kind, json) ?? {}
+    return [message, words.delivery.outOfSync(drifted, missing)].filter(Boolean).join(' ')
   }
   const counted = podCountOf(kind, json)
   if (counted === undefined) return message

@@ -1,7 +1,7 @@
 import { Tabs } from '@base-ui/react/tabs'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useKeys } from '../frame/keys.ts'
-import { useViewTitle } from '../frame/view-title.ts'
+import { useShownAs, useViewTitle } from '../frame/view-title.ts'
 import { Failure, Notice } from '../look/notice.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
 import { scopeOf } from '../scope.ts'
@@ -109,6 +109,11 @@ function ViewTitle({ object }: { readonly object: SeenObject }) {
   return null
 }
 
+function AbsentTitle({ title }: { readonly title: string }) {
+  useShownAs(title)
+  return null
+}
+
 function Content({
   tab,
   object,
@@ -188,12 +193,14 @@ export function Absent({
       </div>
     )
   }
+  const title = state === 'refused' ? words.object.failed : words.object.missing.title
   return (
     <div className={styles['absent']}>
+      {isPage ? <AbsentTitle title={title} /> : null}
       {state === 'refused' ? (
-        <Failure errors={errors} title={words.object.failed} isView={isPage} />
+        <Failure errors={errors} title={title} isView={isPage} />
       ) : (
-        <Notice title={words.object.missing.title} isView={isPage}>
+        <Notice title={title} isView={isPage}>
           <p>{isNamed ? words.object.missing.named : words.object.missing.text}</p>
         </Notice>
       )}

@@ -1,5 +1,7 @@
 import { Link } from '@tanstack/react-router'
+import { useContext } from 'react'
 import { type Cluster, useCounts } from '../gateway/counts.ts'
+import { SaidCut } from '../look/gaps.ts'
 import { useScope } from '../scope.ts'
 import { RowsSkeleton } from '../look/rows-skeleton.tsx'
 import { type BySeverity, useProblemCounts } from '../problems/use-problems.ts'
@@ -46,6 +48,7 @@ function ClusterLine({
   readonly isOnly: boolean
 }) {
   const { setScope } = useScope()
+  const isCutSaid = useContext(SaidCut).has(name)
   const held = resources.filter(({ objects }) => objects !== null)
   const objects = held.reduce((sum, resource) => sum + (resource.objects ?? 0), 0)
   const late = resources.filter(({ lastError }) => lastError !== null)
@@ -94,9 +97,11 @@ function ClusterLine({
         {held.length === 0 ? null : <span>{said.objects(objects, held.length)}</span>}
       </p>
       {state === 'UNREACHABLE' || state === 'UNAUTHORIZED' ? (
-        <p className={styles['bad']}>
-          {state === 'UNREACHABLE' ? said.unreachable(name) : said.unauthorized(name)}
-        </p>
+        isCutSaid ? null : (
+          <p className={styles['bad']}>
+            {state === 'UNREACHABLE' ? said.unreachable(name) : said.unauthorized(name)}
+          </p>
+        )
       ) : late.length > 0 ? (
         <p
           className={styles['late']}

@@ -1,39 +1,32 @@
 import { Link } from '@tanstack/react-router'
+import { useContext } from 'react'
+import { SaidCut } from '../look/gaps.ts'
 import { RowsSkeleton } from '../look/rows-skeleton.tsx'
-import { ProblemLine } from '../problems/problem-line.tsx'
+import { ProblemList } from '../problems/problem-list.tsx'
 import { NoProblems, ProblemGaps } from '../problems/problem-notes.tsx'
 import styles from '../problems/problem-line.module.css'
-import { useProblems } from '../problems/use-problems.ts'
-import { hasSeveralClusters, useScope } from '../scope.ts'
+import { isOfCluster, useProblems } from '../problems/use-problems.ts'
 import { words } from '../words.ts'
 import { Section } from './section.tsx'
 
 /** More are on the page of problems. */
 export const mostProblems = 15
 
-/** The worst problems of the scope. */
+/** The worst problems of the scope. That a cluster is cut off is said above the view. */
 export function WorstProblems() {
-  const { scope } = useScope()
   const problems = useProblems({}, mostProblems)
-  const { rows, totalCount, status } = problems
+  const { rows: all, totalCount, status } = problems
+  const cut = useContext(SaidCut)
+  const rows = all.filter((problem) => !(isOfCluster(problem) && cut.has(problem.cluster)))
   return (
     <Section title={words.frame.problems} aside={totalCount === 0 ? null : totalCount}>
-      <ul>
-        {rows.map((problem) => (
-          <ProblemLine
-            key={problem.id}
-            problem={problem}
-            before={problems.before.get(problem.id)}
-            hasCluster={hasSeveralClusters(scope)}
-          />
-        ))}
-      </ul>
+      <ProblemList problems={{ ...problems, rows }} />
       {totalCount === undefined || totalCount <= rows.length ? null : (
         <Link to="/problems" className={styles['more']}>
           {words.problems.all(totalCount)}
         </Link>
       )}
-      {rows.length > 0 || status === 'failed' ? null : totalCount === undefined ? (
+      {all.length > 0 || status === 'failed' ? null : totalCount === undefined ? (
         <RowsSkeleton rows={5} />
       ) : (
         <NoProblems />

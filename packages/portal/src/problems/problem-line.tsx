@@ -17,12 +17,15 @@ export function ProblemLine({
   problem,
   hasCluster,
   before = [],
+  isOver = false,
 }: {
   readonly problem: ProblemRow
   /** What changed before it, what explains it first. */
   readonly before?: readonly ChangeRow[] | undefined
   /** Whether the name of the cluster does not go without saying. */
   readonly hasCluster: boolean
+  /** Whether the problem is over, and its line still stands. */
+  readonly isOver?: boolean
 }) {
   const { cluster, kind, severity, reason, message, since, object, objects, lastEvent } = problem
   const { count, ready, wanted, change } = problem
@@ -30,7 +33,7 @@ export function ProblemLine({
   const members = objects ?? []
   const [first] = members
   return (
-    <li className={styles['problem']} data-severity={severity}>
+    <li className={styles['problem']} data-severity={severity} data-over={isOver || undefined}>
       <span className={styles['shape']} title={said.severities[severity]}>
         <span aria-hidden="true">{shapes[severity]}</span>
         <span className="visually-hidden">{said.severities[severity]}</span>

@@ -7,9 +7,9 @@ import { useKept } from '../kept-view.ts'
 import controls from '../look/controls.module.css'
 import { PageHead } from '../look/page-head.tsx'
 import { RowsSkeleton } from '../look/rows-skeleton.tsx'
-import { hasSeveralClusters, useScope } from '../scope.ts'
+import { useScope } from '../scope.ts'
 import { words } from '../words.ts'
-import { ProblemLine } from './problem-line.tsx'
+import { ProblemList } from './problem-list.tsx'
 import { NoProblems, ProblemGaps } from './problem-notes.tsx'
 import styles from './problems.module.css'
 import {
@@ -27,17 +27,16 @@ const severities = ['CRITICAL', 'WARNING'] as const
 /** The kinds with the most problems have a button. */
 const mostTypes = 8
 
-/** What is wrong in the scope, of all kinds, the worst first. */
+/** What is wrong in the scope, of all kinds: the worst first, or the newest. */
 export function Problems() {
   useViewTitle(words.frame.problems)
   const { scope } = useScope()
-  const { severity, type } = useSearch({ from: '/problems' })
+  const { severity, type, order } = useSearch({ from: '/problems' })
   const { read, keep } = useKept<number>('first')
   const [first, setFirst] = useState(() => read() ?? perPage)
-  const problems = useProblems({ severity, type }, first)
+  const problems = useProblems({ severity, type, order }, first)
   const { rows, totalCount, status } = problems
   const isFiltered = severity !== undefined || type !== undefined
-  const hasCluster = hasSeveralClusters(scope)
   return (
     <section className={styles['problems']} aria-busy={status === 'loading'}>
       <PageHead
@@ -50,21 +49,12 @@ export function Problems() {
       >
         <ViewMenu
           document={ProblemsDocument}
-          variables={problemVariables(scope, { severity, type }, first)}
+          variables={problemVariables(scope, { severity, type, order }, first)}
         />
       </PageHead>
-      <Filters filter={{ severity, type }} />
+      <Filters filter={{ severity, type, order }} />
       <ProblemGaps problems={problems} />
-      <ul>
-        {rows.map((problem) => (
-          <ProblemLine
-            key={problem.id}
-            problem={problem}
-            before={problems.before.get(problem.id)}
-            hasCluster={hasCluster}
-          />
-        ))}
-      </ul>
+      <ProblemList problems={problems} />
       {totalCount === undefined ? (
         status === 'failed' ? null : (
           <RowsSkeleton rows={8} />
@@ -89,7 +79,7 @@ export function Problems() {
   )
 }
 
-/** Severities and kinds with their numbers. Clusters and namespaces are the scope's. */
+/** Severities and kinds with their numbers, and the order. Clusters and namespaces are the scope's. */
 function Filters({ filter }: { readonly filter: ProblemFilter }) {
   const navigate = useNavigate({ from: '/problems' })
   const counts = useProblemCounts()
@@ -127,6 +117,17 @@ function Filters({ filter }: { readonly filter: ProblemFilter }) {
           }}
         />
       ))}
+      <button
+        type="button"
+        className={`${styles['filter']} ${styles['order']}`}
+        aria-pressed={filter.order === 'newest'}
+        title={said.newestTitle}
+        onClick={() => {
+          change({ order: filter.order === 'newest' ? undefined : 'newest' })
+        }}
+      >
+        {said.newest}
+      </button>
     </div>
   )
 }

@@ -20,9 +20,11 @@ export interface ProblemFilter {
   readonly severity?: ProblemSeverity | undefined
   /** The type of the kind that has them: `Deployment`. */
   readonly type?: string | undefined
+  /** Absent: the worst first. */
+  readonly order?: 'newest' | undefined
 }
 
-/** What is wrong in the scope: the worst first, of these the newest. */
+/** What is wrong in the scope, in the order of the filter. */
 export interface Problems extends LiveSnapshot<ProblemRow> {
   /** Of all pages; `undefined` before the gateway has answered. */
   readonly totalCount: number | undefined
@@ -41,13 +43,14 @@ export function problemVariables(
   filter: ProblemFilter,
   first: number,
 ): ProblemsSubscriptionVariables {
-  return { ...countVariables(scope, filter), first }
+  const orderBy = filter.order === 'newest' ? { since: 'DESC' as const } : null
+  return { ...countVariables(scope, filter), orderBy, first }
 }
 
 function countVariables(
   scope: Scope,
   { severity, type }: ProblemFilter,
-): Omit<ProblemsSubscriptionVariables, 'first'> {
+): Omit<ProblemsSubscriptionVariables, 'first' | 'orderBy'> {
   return {
     ...clustersOf(scope),
     namespaces: scope.namespaces?.slice() ?? null,
@@ -56,10 +59,24 @@ function countVariables(
   }
 }
 
-/** The order of the gateway. */
+/** The order of the gateway: a cluster that is lost, then the worst, those that most objects have, and the newest. */
 export function byUrgency(one: ProblemRow, other: ProblemRow): number {
   return (
+    Number(isOfCluster(other)) - Number(isOfCluster(one)) ||
     one.severity.localeCompare(other.severity) ||
+    other.count - one.count ||
+    byTime(one, other)
+  )
+}
+
+/** Whether a cluster itself has it: it is lost. */
+export function isOfCluster({ kind, type }: ProblemRow): boolean {
+  return kind === 'Cluster' && type === null
+}
+
+/** The newest first. */
+function byTime(one: ProblemRow, other: ProblemRow): number {
+  return (
     (other.since ?? '').localeCompare(one.since ?? '') ||
     one.cluster.localeCompare(other.cluster) ||
     (one.object.namespace ?? '').localeCompare(other.object.namespace ?? '') ||
@@ -74,7 +91,7 @@ export function useProblems(filter: ProblemFilter, first: number): Problems {
     client: useGateway().socket,
     query: ProblemsDocument,
     variables: problemVariables(scope, filter, first),
-    compare: byUrgency,
+    compare: filter.order === 'newest' ? byTime : byUrgency,
   })
   useStale(live.staleSince)
   const counted = useLiveValue({

@@ -13,7 +13,12 @@ const said = words.timeline
 const filters = ['type', 'name', 'manager', 'path'] as const
 
 /** Which changes a timeline shows, as its address has it: parts of names, and a kind's type. */
-export type ChangeFilter = { readonly [filter in (typeof filters)[number]]?: string }
+export type ChangeFilter = {
+  readonly [filter in (typeof filters)[number]]?: string
+} & {
+  /** What is left out: changes of the status alone. */
+  readonly without?: 'status' | undefined
+}
 
 /** What has changed in the scope, of all kinds. */
 export function ChangesPage() {
@@ -21,21 +26,24 @@ export function ChangesPage() {
   const { scope } = useScope()
   const search = useSearch({ from: '/changes' })
   const navigate = useNavigate({ from: '/changes' })
-  const { type, name, manager, path } = search
+  const { type, name, manager, path, without } = search
   const of = useMemo(() => {
     const contains = { name, manager, path }
-    const where = Object.fromEntries(
-      Object.entries(contains).flatMap(([key, text]) =>
-        text === undefined ? [] : [[key, { contains: text }]],
+    const where = {
+      ...Object.fromEntries(
+        Object.entries(contains).flatMap(([key, text]) =>
+          text === undefined ? [] : [[key, { contains: text }]],
+        ),
       ),
-    )
+      ...(without === undefined ? {} : { statusOnly: false }),
+    }
     return {
       ...clustersOf(scope),
       namespaces: scope.namespaces?.slice() ?? null,
       types: type === undefined ? null : [type],
       where: Object.keys(where).length === 0 ? null : where,
     }
-  }, [scope, type, name, manager, path])
+  }, [scope, type, name, manager, path, without])
   return (
     <section className={styles['view']}>
       <PageHead title={said.title}>
@@ -60,6 +68,17 @@ export function ChangesPage() {
             }}
           />
         ))}
+        <label className={styles['dim']}>
+          <input
+            type="checkbox"
+            checked={without === 'status'}
+            onChange={({ target: { checked } }) => {
+              const changed = { without: checked ? ('status' as const) : undefined }
+              void navigate({ search: (before) => ({ ...before, ...changed }), replace: true })
+            }}
+          />{' '}
+          {said.withoutStatus}
+        </label>
       </form>
       <Timeline of={of} />
     </section>

@@ -1,4 +1,6 @@
 import { lazy, Suspense, useMemo, useState } from 'react'
+import { kindsOf } from '../actions/action-list.ts'
+import { builtInKind } from '../actions/target.ts'
 import { type ChangeRowFragment as ChangeRow, PastObjectDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
 import { Failure } from '../look/notice.tsx'
@@ -7,6 +9,7 @@ import type { SeenObject } from '../object/live-object.ts'
 import type { TabText } from '../object/object-view.tsx'
 import { yamlOf } from '../object/yaml-text.ts'
 import { words } from '../words.ts'
+import { Revisions } from './revisions.tsx'
 import styles from './timeline.module.css'
 import { Timeline } from './timeline.tsx'
 
@@ -47,6 +50,9 @@ export function HistoryTab({
   }
   return (
     <div className={styles['view']}>
+      {object === undefined || isWide || !keepsRevisions(object) ? null : (
+        <Revisions object={object} />
+      )}
       <div className={styles['filters']}>
         {(object === undefined ? (['status'] as const) : choices).map((choice) => (
           <label key={choice} className={styles['dim']}>
@@ -71,6 +77,11 @@ export function HistoryTab({
       />
     </div>
   )
+}
+
+/** Whether a workload can be rolled back. */
+function keepsRevisions(object: SeenObject): boolean {
+  return kindsOf('rollBack')?.includes(builtInKind(object) ?? '') === true
 }
 
 /** The object as it was after a change, with what has changed since. */

@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import { gapSentences } from '../look/gaps.ts'
+import { useGapSentences } from '../look/gaps.ts'
 import { Failure } from '../look/notice.tsx'
 import { RowsSkeleton } from '../look/rows-skeleton.tsx'
 import controls from '../look/controls.module.css'
@@ -36,12 +36,12 @@ export function Timeline({
   const shown = useMemo(() => (of.types == null && of.ids == null ? withoutEvents(of) : of), [of])
   const { rows, state, errors, gaps, older } = useChanges(shown)
   const hasCluster = hasSeveralClusters(useScope().scope) && !isOfOne
+  const told = gaps.filter(({ code }) => code !== 'NOT_SERVED')
+  const sentences = useGapSentences(told, said.what)
   const [error] = errors
   if (error?.extensions?.code === 'NO_ARCHIVE') {
     return <p className={styles['note']}>{said.noArchive}</p>
   }
-  const told = gaps.filter(({ code }) => code !== 'NOT_SERVED')
-  const sentences = gapSentences(told, said.what)
   const isWhole =
     state === 'live' && older === undefined && (most === Infinity || rows.length === 0)
   return (
@@ -105,7 +105,7 @@ function Beginning({
   /** Whether nothing is lacking of the time since the view was opened. */
   readonly isSure: boolean
 }) {
-  const { kind, ...narrower } = of.where ?? {}
+  const { kind, statusOnly, ...narrower } = of.where ?? {}
   const variables = { ...of, where: kind == null ? null : { kind }, since: beginning }
   const { data, isPrevious } = useAnswer(KnownTimesDocument, variables)
   const incomplete = data?.changes?.incomplete
@@ -133,12 +133,8 @@ function Beginning({
     ),
   )
   const isAll = isSure && lacking.length === 0 && unread.length === 0
-  const about =
-    of.where?.statusOnly === false
-      ? 'status'
-      : Object.values(narrower).some((one) => one != null)
-        ? 'such'
-        : 'all'
+  const isNarrower = Object.values(narrower).some((one) => one != null)
+  const about = isNarrower ? 'such' : statusOnly === false ? 'status' : 'all'
   const sentences = [
     ...(oldest === undefined
       ? [(isAll ? said.none : said.notSeen)(about, sinceTime)]
