@@ -225,8 +225,10 @@ export function visibilityOf(parts: Iterable<SeenPart>, isRefused = false): Visi
   return least
 }
 
-/** Reading a place, or finding that it cannot be read, takes as long as so many tests. */
-const testsPerPlace = 50
+/** Looking whether a place is in memory takes as long as so many tests. */
+const testsPerLook = 5
+/** Reading a place, or finding that it cannot be read, as so many. */
+const testsPerPlace = 20
 
 export class Places<P extends KindView = KindView> extends PlacesReport<P> {
   readonly #run: ReadRun
@@ -246,7 +248,7 @@ export class Places<P extends KindView = KindView> extends PlacesReport<P> {
     within: Within = () => undefined,
     isUnnamed = false,
   ): void {
-    this.#run.budget.spend('tests', testsPerPlace)
+    this.#run.budget.spend('tests', isUnnamed ? testsPerLook : testsPerPlace)
     this.put(at, () => {
       const wanted = this.isLost(at.cluster) ? { ...at, indexes: undefined } : at
       let part: KindView | undefined
@@ -261,6 +263,7 @@ export class Places<P extends KindView = KindView> extends PlacesReport<P> {
         if (!isIndexed) part = this.#run.parts.part({ cluster, kind, indexes }, { within })
       }
       if (part === undefined) return undefined
+      if (isUnnamed) this.#run.budget.spend('tests', testsPerPlace)
       const made = partOf(part)
       this.within.set(made, within)
       return made

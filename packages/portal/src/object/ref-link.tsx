@@ -13,7 +13,8 @@ export function useNamed(
     { cluster: cluster ?? '', ...reference },
     { enabled: cluster !== undefined },
   )
-  const found = data?.objectByRef
+  // What another cluster has answered before is still there.
+  const found = cluster === undefined ? undefined : data?.objectByRef
   return found === null ? (errors.length === 0 ? null : undefined) : found?.nameId
 }
 
