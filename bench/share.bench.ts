@@ -173,8 +173,8 @@ async function start(shares: boolean): Promise<Served> {
   const sharing = shares ? { archive: { url: postgres.url }, share: { address } } : {}
   const preload = ['pods', 'deployments', 'services', 'configMaps', 'events', 'nodes']
   const limits = { syncDeadlineMs: 300_000, preloadDeadlineMs: startDeadlineMs }
-  // Six for each cluster, and one gateway may hold all of them.
-  const cache = { maxInformers: 10_000 }
+  // Some thirty for each cluster, with those of search and problems, and one gateway may hold all of them.
+  const cache = { maxInformers: 40_000 }
   const config = {
     clusters,
     ...sharing,

@@ -17,7 +17,7 @@ describe('A caller who asks about kinds in many clusters', () => {
       server: simulator.url,
     }))
     // Fewer than by default, as so many aliases are too many.
-    const limits = { work: { tests: 280_000 } }
+    const limits = { work: { tests: 210_000 } }
     gateway = stack.use(await serveGateway({ clusters, limits, cache: { maxInformers: 2_000 } }))
   })
   afterAll(async () => stack.disposeAsync())

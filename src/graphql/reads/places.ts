@@ -225,10 +225,10 @@ export function visibilityOf(parts: Iterable<SeenPart>, isRefused = false): Visi
   return least
 }
 
-/** Looking whether a place is in memory takes as long as so many tests. */
+/** Looking whether there is a place takes as long as so many tests. */
 const testsPerLook = 5
-/** Reading a place, or finding that it cannot be read, as so many. */
-const testsPerPlace = 20
+/** Reading it, or finding that it cannot be read, as so many more. */
+const testsPerPlace = 10
 
 export class Places<P extends KindView = KindView> extends PlacesReport<P> {
   readonly #run: ReadRun
@@ -248,22 +248,29 @@ export class Places<P extends KindView = KindView> extends PlacesReport<P> {
     within: Within = () => undefined,
     isUnnamed = false,
   ): void {
-    this.#run.budget.spend('tests', isUnnamed ? testsPerLook : testsPerPlace)
+    const { budget } = this.#run
+    budget.spend('tests', testsPerLook)
     this.put(at, () => {
       const wanted = this.isLost(at.cluster) ? { ...at, indexes: undefined } : at
       let part: KindView | undefined
-      if (!isUnnamed) part = placePart(this.#run, wanted, within)
-      else {
-        const { cluster, kind, indexes } = at
-        this.#run.budget.spend('tests', within()?.length ?? 0)
-        part = readUnnamed(this.#run, { cluster, kind }, { within })
-        const { view } = part ?? {}
-        const isIndexed = !view || [...(indexes?.needed ?? [])].every((name) => view.hasIndex(name))
-        // Notes missing indexes, so that another round waits for them.
-        if (!isIndexed) part = this.#run.parts.part({ cluster, kind, indexes }, { within })
+      let isThere = true
+      try {
+        if (!isUnnamed) part = placePart(this.#run, wanted, within)
+        else {
+          const { cluster, kind, indexes } = at
+          budget.spend('tests', within()?.length ?? 0)
+          part = readUnnamed(this.#run, { cluster, kind }, { within })
+          const { view } = part ?? {}
+          const isIndexed =
+            !view || [...(indexes?.needed ?? [])].every((name) => view.hasIndex(name))
+          // Notes missing indexes, so that another round waits for them.
+          if (!isIndexed) part = this.#run.parts.part({ cluster, kind, indexes }, { within })
+        }
+        isThere = part !== undefined
+      } finally {
+        if (isThere) budget.spend('tests', testsPerPlace)
       }
       if (part === undefined) return undefined
-      if (isUnnamed) this.#run.budget.spend('tests', testsPerPlace)
       const made = partOf(part)
       this.within.set(made, within)
       return made
