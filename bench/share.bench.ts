@@ -209,7 +209,7 @@ async function start(shares: boolean): Promise<Served> {
 
 /** The latency of a question, asked again and again. */
 async function ask({ url }: Served, query: string): Promise<Figures> {
-  await askGraphQL(url, { query })
+  await loaded(url, query)
   const times = new Latencies()
   for (const untilMs = performance.now() + durationMs; performance.now() < untilMs;) {
     const startMs = performance.now()
@@ -217,6 +217,18 @@ async function ask({ url }: Served, query: string): Promise<Figures> {
     times.add(performance.now() - startMs)
   }
   return { p50Ms: times.percentile(0.5), p99Ms: times.percentile(0.99) }
+}
+
+/** Asks until there is an answer: the first question about a kind loads it, of each cluster. */
+async function loaded(url: string, query: string): Promise<void> {
+  for (const untilMs = performance.now() + startDeadlineMs; ;) {
+    try {
+      await askGraphQL(url, { query })
+      return
+    } catch (error) {
+      if (performance.now() > untilMs) throw error
+    }
+  }
 }
 
 /** The time from the write of a pod to the frame that has it. */
