@@ -38,7 +38,7 @@ export type FormOf = (cluster: string, resource: ApiResource) => string | undefi
 /** Another version of how rows are made: rows of the one before are no base for a restart. */
 const codecForm = 1
 const endDeadlineMs = 5_000
-/** How often the archive is told until when what was seen is written. */
+/** How often the gateway gives the archive its marks (`ClusterMark`). */
 const markMs = 2_000
 const notFollowed: FollowedKind = { sinceMs: Infinity, incarnation: '', reached: {} }
 

@@ -2,7 +2,8 @@
  * The clusters of the gateway: the configured clusters in their order, then the clusters of sources. Both may change while
  * the gateway runs. `connect` begins with all of them, and `follow` keeps them up to date. After each change, `#reconcile`
  * aligns the members with the wanted clusters: an unchanged cluster continues, and a replaced one answers until its own
- * successor is connected, whatever becomes of the others. Where gateways share the clusters (`sharing.ts`), those that another one holds are remote members.
+ * successor is connected, whatever becomes of the others. Where gateways share the clusters (`sharing.ts`), those that
+ * another one holds are remote members.
  */
 
 import { isDeepStrictEqual } from 'node:util'

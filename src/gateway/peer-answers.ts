@@ -10,7 +10,7 @@ import {
   type ConnectionFailure,
 } from '../api-server/transport/connection-error.ts'
 import { PeerError } from '../graphql/over-gateways/peers.ts'
-import { isRecord } from '../lib/json.ts'
+import { isRecord, jsonIn } from '../lib/json.ts'
 
 /** A refusal is short. */
 const maxRefusalBytes = 65_536
@@ -100,12 +100,8 @@ export function isMisdirected(text: string): boolean {
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = jsonIn(text)
+  return isRecord(value) ? value : undefined
 }
 
 /** The errors of a refused subscription. Throws `PeerError`. */

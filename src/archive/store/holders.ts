@@ -18,7 +18,7 @@ export const prolongMs = 3_000
 /** Milliseconds since the epoch, by the clock of Postgres. */
 export const now = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
 
-/** Of a row of `holders`, whether the process is known to live: it has missed no prolongation, and nobody has shortened its hold. */
+/** A condition on a row of `holders`: its process lives, as it prolongs in time and nobody has shortened its hold. */
 export const isLiving: string = `holders.until >= ${now} + ${holdMs - 1.5 * prolongMs}`
 
 export class Holders {

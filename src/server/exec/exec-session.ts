@@ -20,7 +20,7 @@ import { z } from 'zod'
 import { isUnexpected, ClientError, clientErrorOf } from '../../graphql/errors/client-error.ts'
 import { forwardedHeader } from '../../graphql/over-gateways/over-gateways.ts'
 import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
-import { isRecord } from '../../lib/json.ts'
+import { isRecord, jsonIn } from '../../lib/json.ts'
 import type { Counts } from '../../lib/counts.ts'
 import type { ServerParts } from '../operation-pipeline.ts'
 import type { Output } from '../user-limits.ts'
@@ -255,10 +255,8 @@ export class ExecSession {
       else this.#pass(message)
       return
     }
-    let given: unknown
-    try {
-      given = JSON.parse(message.toString())
-    } catch {
+    const given = jsonIn(message.toString())
+    if (given === undefined) {
       this.#end(wrong('a text message is not JSON'))
       return
     }
@@ -584,13 +582,7 @@ function problemOf({ issues: [first] }: z.ZodError): string {
 }
 
 function endIn(message: Buffer): ExecEnd | undefined {
-  let given: unknown
-  try {
-    given = JSON.parse(message.toString())
-  } catch {
-    return undefined
-  }
-  const { data } = endMessage.safeParse(given)
+  const { data } = endMessage.safeParse(jsonIn(message.toString()))
   if (data === undefined) return undefined
   const { type: _type, ...end } = data
   return end
@@ -601,12 +593,7 @@ function isSize(one: unknown): one is number {
 }
 
 function sizeIn(message: Buffer): { readonly Width: number; readonly Height: number } | undefined {
-  let size: unknown
-  try {
-    size = JSON.parse(message.toString())
-  } catch {
-    return undefined
-  }
+  const size = jsonIn(message.toString())
   if (!isRecord(size)) return undefined
   const { Width, Height } = size
   return isSize(Width) && isSize(Height) ? { Width, Height } : undefined
@@ -614,10 +601,8 @@ function sizeIn(message: Buffer): { readonly Width: number; readonly Height: num
 
 /** The end of a process, as the Status of Kubernetes' error channel says. */
 function endOf(status: Buffer): ExecEnd {
-  let given: unknown
-  try {
-    given = JSON.parse(status.toString())
-  } catch {
+  const given = jsonIn(status.toString())
+  if (given === undefined) {
     return { code: 'FAILED', message: status.toString('utf8', 0, 1_000) }
   }
   const { status: state, message, details } = fieldsOf(given)
