@@ -1,5 +1,5 @@
 /*
- * Bounds the informers of one process: their number, and the bytes that they hold. `admit` makes room for a new informer,
+ * Bounds the informers of one process: their number, which the open files of the process bound too, and the bytes that they hold. `admit` makes room for a new informer,
  * and `grown` checks the bytes while an informer lists. At a bound, idle informers stop first, the longest idle one before
  * the others. If that is not enough, the new or growing resource is refused with CACHE_FULL.
  */
@@ -12,7 +12,7 @@ import { UnreadableResourceError, type UnreadablePlace } from './cache-errors.ts
 
 /** Bounds on the caches of one process. */
 export interface CacheLimits {
-  /** Informers that run at the same time, over all clusters. */
+  /** Informers that run at the same time, over all clusters: at most one for two files that the process may have open. */
   readonly maxInformers: number
   /**
    * Bytes of all stores, by their own estimate, with their indexes, recent changes, and lists that are being received.
@@ -83,12 +83,15 @@ export class CacheBounds {
   /** Makes room for one more informer. Throws CACHE_FULL. */
   admit(place: UnreadablePlace): void {
     const { maxInformers } = this.limits
-    this.#stopIdle(() => this.#running.size >= maxInformers)
-    if (this.#running.size >= maxInformers) {
+    const most = Math.min(maxInformers, mostByOpenFiles)
+    this.#stopIdle(() => this.#running.size >= most)
+    if (this.#running.size >= most) {
+      const bound =
+        most < maxInformers ? 'the open files of the process (ulimit -n)' : 'maxInformers'
       throw cacheFull(
         place,
-        `${this.#running.size} of ${maxInformers} informers run, and all are in use`,
-        'close subscriptions that are not needed, or raise maxInformers',
+        `${this.#running.size} of ${most} informers run, and all are in use`,
+        `close subscriptions that are not needed, or raise ${bound}`,
       )
     }
     const name = nameOf(place)
@@ -172,6 +175,21 @@ export class CacheBounds {
     this.#sum += heldBytes - (this.#running.get(cached) ?? 0)
     this.#running.set(cached, heldBytes)
   }
+}
+
+/**
+ * Each informer has a connection for its watch. Without free descriptors, the process could neither reconnect nor accept a
+ * caller: half of them are for that, and for two more connections of each cluster. Node has raised the limit as far as it may.
+ */
+const mostByOpenFiles = Math.floor(openFiles() / 2)
+
+/** The most files and connections that the process may have open. `Infinity`: the system does not say. */
+function openFiles(): number {
+  const { userLimits } = process.report.getReport() as {
+    readonly userLimits?: { readonly open_files?: { readonly soft?: number | string } }
+  }
+  const most = userLimits?.open_files?.soft
+  return typeof most === 'number' ? most : Infinity
 }
 
 /** The time between two looks at all resources, by the time that one takes. */
