@@ -148,23 +148,32 @@ const sliceMs = 8
 
 /**
  * Runs a long work in slices of {@link sliceMs} and lets the event loop run in between. The work yields where it may
- * pause, at least every millisecond. Resolves with the work's result, or with `undefined` if `isOver` returns true
- * after a pause.
+ * pause, at least every millisecond. Gives the work's result, by a promise if one slice is too short, and `undefined` if
+ * `isOver` returns true after a pause.
  */
-export async function inSlices<T>(
+export function inSlices<T>(
   work: Iterator<void, T>,
   isOver: () => boolean,
-): Promise<T | undefined> {
-  let sliceStart = performance.now()
-  while (true) {
-    const step = work.next()
-    if (step.done === true) return step.value
-    if (performance.now() - sliceStart < sliceMs) continue
-    // oxlint-disable-next-line no-await-in-loop -- gives way
-    await new Promise<void>((resolve) => setImmediate(resolve))
-    if (isOver()) return undefined
-    sliceStart = performance.now()
+): T | Promise<T | undefined> {
+  const first = slice(work)
+  if (first.done === true) return first.value
+  const others = async (): Promise<T | undefined> => {
+    while (true) {
+      // oxlint-disable-next-line no-await-in-loop -- gives way
+      await new Promise<void>((resolve) => setImmediate(resolve))
+      if (isOver()) return undefined
+      const next = slice(work)
+      if (next.done === true) return next.value
+    }
   }
+  return others()
+}
+
+function slice<T>(work: Iterator<void, T>): IteratorResult<void, T> {
+  const startMs = performance.now()
+  let step = work.next()
+  while (step.done !== true && performance.now() - startMs < sliceMs) step = work.next()
+  return step
 }
 
 /** Runs the same work without pauses. */

@@ -18,11 +18,19 @@ const silenceCheckMs = 100
 /** What a wait knows of its cluster: how long it has been silent, or that it cannot be reached. */
 export type Silence = () => number | 'unreachable'
 
+interface Waiting {
+  readonly silence: Silence
+  readonly leave: (isHeard: false) => void
+}
+
 export class ClusterPace {
   readonly #silenceMs: number
   readonly #beganMs = performance.now()
   /** The number of open waits of each cluster, and how long its last one took. */
   readonly #clusters = new Map<string, { open: number; tookMs: number }>()
+
+  readonly #waits = new Set<Waiting>()
+  #end = new AbortController()
 
   constructor(silenceMs: number) {
     this.#silenceMs = silenceMs
@@ -43,21 +51,32 @@ export class ClusterPace {
 
   /** Waits, but not for a cluster that is silent for too long: then the answer is false. Rejects if the wait does so before. */
   async whileHeard(wait: Promise<unknown>, silence: Silence): Promise<boolean> {
-    const end = new AbortController()
-    const waited = wait.then(() => true).finally(() => end.abort())
-    const left = async (): Promise<boolean> => {
-      while (!end.signal.aborted) {
-        // Lets the process read answers that came while the event loop was blocked.
-        // oxlint-disable-next-line no-await-in-loop -- until one of both is over
-        await nextTurn()
-        const silentMs = silence()
-        if (silentMs === 'unreachable' || silentMs > this.#patienceMs) return false
-        // oxlint-disable-next-line no-await-in-loop -- as above
-        await sleep(silenceCheckMs, end.signal)
-      }
-      return await waited
+    const { promise: left, resolve: leave } = Promise.withResolvers<false>()
+    const waiting = { silence, leave }
+    this.#waits.add(waiting)
+    if (this.#waits.size === 1) void this.#watch((this.#end = new AbortController()).signal)
+    try {
+      return await Promise.race([wait.then(() => true), left])
+    } finally {
+      this.#waits.delete(waiting)
+      if (this.#waits.size === 0) this.#end.abort()
     }
-    return await Promise.race([waited, left()])
+  }
+
+  /** Looks at all waits together: an answer over a thousand clusters may have thirty in each. */
+  async #watch(end: AbortSignal): Promise<void> {
+    /* oxlint-disable no-await-in-loop -- until no wait is left */
+    while (!end.aborted) {
+      // Lets the process read answers that came while the event loop was blocked.
+      await nextTurn()
+      const patienceMs = this.#patienceMs
+      for (const { silence, leave } of this.#waits) {
+        const silentMs = silence()
+        if (silentMs === 'unreachable' || silentMs > patienceMs) leave(false)
+      }
+      await sleep(silenceCheckMs, end)
+    }
+    /* oxlint-enable no-await-in-loop */
   }
 
   get #patienceMs(): number {

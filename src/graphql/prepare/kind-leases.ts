@@ -11,6 +11,7 @@ import type { Coverage } from '../../cache/coverage.ts'
 import { Lease, type WantedIndexes } from '../../cache/cached-resource.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { withDeadline } from '../../lib/deadline.ts'
+import { inSlices } from '../../lib/event-loop.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClusterPace } from './cluster-pace.ts'
@@ -66,6 +67,13 @@ export class KindLeases implements Disposable {
    * first sync. `undefined` if there is nothing to wait for. Never rejects: a snapshot gives the failures.
    */
   prepare(kinds: Iterable<KindNeed>): Promise<unknown> | undefined {
+    const admitted = inSlices(this.#admitAll(kinds), () => this.#disposed)
+    if (admitted instanceof Promise) return admitted.then((waits = []) => Promise.all(waits))
+    return admitted.length === 0 ? undefined : Promise.all(admitted)
+  }
+
+  /** Yields between kinds, as `inSlices` has it: a question over many clusters may start thousands of informers. */
+  *#admitAll(kinds: Iterable<KindNeed>): Generator<void, readonly Promise<unknown>[]> {
     const waits: Promise<unknown>[] = []
     const pace = new ClusterPace(this.#options.silenceMs)
     for (const need of kinds) {
@@ -73,8 +81,9 @@ export class KindLeases implements Disposable {
       if (need.isOptional === true) pace.add(need.cluster, wait)
       if (wait === undefined) continue
       waits.push(need.isOptional === true ? this.#whileReachable(need, wait, pace) : wait)
+      yield
     }
-    return waits.length === 0 ? undefined : Promise.all(waits)
+    return waits
   }
 
   /**

@@ -283,10 +283,11 @@ function referredTypes(type: GraphQLNamedType): readonly GraphQLNamedType[] {
   return [...type.getInterfaces(), ...ofFields]
 }
 
-/** Makes the types of a schema that are not made yet, in slices; `undefined` if all are made. */
+/** Makes the types of a schema that are not made yet, in slices; `undefined` if all are made by then. */
 export function makeTypes(schema: GraphQLSchema): Promise<void> | undefined {
   if (!(schema instanceof LazySchema) || schema.lazy.isWhole) return undefined
-  return inSlices(schema.lazy.makeAllInSteps(), () => false)
+  const making = inSlices(schema.lazy.makeAllInSteps(), () => false)
+  return making instanceof Promise ? making : undefined
 }
 
 /** All types of a schema. Yields between those that are not made yet. */
