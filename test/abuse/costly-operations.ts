@@ -226,6 +226,39 @@ export const costlyQueries: readonly CostlyOperation[] = [
     query: nested(3_000, '{ a ', '}', ''),
     error: { code: 'BAD_USER_INPUT', message: /nested more than 64 deep/ },
   },
+  ...(
+    [
+      [
+        '500 lists in one order of 4,000 keys',
+        '$large: [PodOrder!]',
+        'pods(orderBy: $large) { totalCount }',
+        Array.from({ length: 4_000 }, () => ({ name: 'ASC' })),
+      ],
+      [
+        '500 lists in the clusters of one selector',
+        '$large: String',
+        'pods(clusterSelector: $large) { totalCount }',
+        `app in (${times(2_900, (at) => `v${at}`, ',')})`,
+      ],
+      [
+        '500 lists of the same 4,000 ids',
+        '$large: [ID!]',
+        'pods(ids: $large) { totalCount }',
+        Array.from({ length: 4_000 }, (_, at) => `one/Pod/shop/${at}`),
+      ],
+      [
+        'one verb of 100 KB for each row',
+        '$large: String!',
+        'pods(first: 500) { nodes { can(verb: $large) } }',
+        'x'.repeat(100_000),
+      ],
+    ] as const
+  ).map(([title, variable, field, large]): CostlyOperation => ({
+    title,
+    query: `query (${variable}) { ${times(title.startsWith('500') ? 500 : 1, (at) => `a${at}: ${field}`)} }`,
+    variables: { large },
+    error: { code: 'QUERY_TOO_COSTLY', argument: '$large' },
+  })),
 ]
 
 /** Wrong in a way that is told, and large, so that it must not be sent back. */

@@ -390,8 +390,8 @@ export class PlannedQueries {
     if (making !== undefined) return making.then(() => this.#run(known, asked, options))
     const { budget, origin, secrets, logged, started, event, writes, answered } = options
     const { limits, fragments, logs } = this.#options
-    const kinds = variation.kinds(served, variables)
     const work = variation.work(served, limits.work)
+    const kinds = variation.kinds(served, variables, new WorkBudget(work))
     const query = { served, limits, kinds, origin, secrets, logged, logs }
     const answer = runQuery<T | undefined>(query, (parts, direct) => {
       const means = {

@@ -116,6 +116,7 @@ export class PlanRun extends ReadRun implements ValueRun {
   readonly event: unknown
   readonly writes: WriteResults | undefined
   readonly variables: VariableValues
+  readonly #asked: AskedArguments
   #directFragments: FragmentCache | undefined
   readonly #memos = new Map<string, Map<StoreView, FragmentMemo>>()
   readonly #requests = new Map<FieldArguments, ListRequest>()
@@ -127,6 +128,7 @@ export class PlanRun extends ReadRun implements ValueRun {
       options.parts.missed(error),
     )
     this.variables = options.variables
+    this.#asked = new AskedArguments(options.variables, options.budget)
     this.event = options.event
     this.writes = options.writes
   }
@@ -157,9 +159,9 @@ export class PlanRun extends ReadRun implements ValueRun {
     return memo
   }
 
-  /** The coerced arguments of a field. Throws the GraphQLError of the first invalid one. */
+  /** See {@link AskedArguments.of}. */
   argumentsOf(field: FieldArguments): Readonly<Record<string, unknown>> {
-    return field.coerce(this.variables)
+    return this.#asked.of(field)
   }
 
   /** Parses the arguments of a list once for all rows. Throws `ArgumentError`. */
@@ -490,13 +492,16 @@ export class FieldArguments {
   request: ListRequest | undefined
   /** The coerced arguments by request variables: both the preparation and the read use them. */
   readonly #coerced = new WeakMap<VariableValues, Readonly<Record<string, unknown>>>()
+  /** The names of the variables in them. */
+  readonly variables: readonly string[]
   readonly #field: GraphQLField<unknown, unknown>
   readonly #node: FieldNode
 
   constructor(field: GraphQLField<unknown, unknown>, node: FieldNode) {
     this.#field = field
     this.#node = node
-    if (node.arguments?.some(({ value }) => holdsVariable(value)) === true) return
+    this.variables = node.arguments?.flatMap(({ value }) => variablesIn(value)) ?? []
+    if (this.variables.length > 0) return
     try {
       this.constant = getArgumentValues(field, node, noVariables)
     } catch {
@@ -516,17 +521,56 @@ export class FieldArguments {
   }
 }
 
-function holdsVariable(value: ValueNode): boolean {
+function variablesIn(value: ValueNode): readonly string[] {
   switch (value.kind) {
     case NodeKind.VARIABLE:
-      return true
+      return [value.name.value]
     case NodeKind.LIST:
-      return value.values.some(holdsVariable)
+      return value.values.flatMap(variablesIn)
     case NodeKind.OBJECT:
-      return value.fields.some((field) => holdsVariable(field.value))
+      return value.fields.flatMap((field) => variablesIn(field.value))
     default:
-      return false
+      return []
   }
+}
+
+/**
+ * The arguments of the fields of one request. What reads them goes through all of their values, and a document of ten thousand
+ * tokens has room for hundreds of fields that read the same variable. The size of a request bounds what its variables hold,
+ * so the first read is free; each further one is paid for.
+ */
+export class AskedArguments {
+  readonly #variables: VariableValues
+  readonly #budget: WorkBudget
+  /** The price of each variable that has been read. */
+  readonly #prices = new Map<string, number>()
+
+  constructor(variables: VariableValues, budget: WorkBudget) {
+    this.#variables = variables
+    this.#budget = budget
+  }
+
+  /** The coerced arguments of a field. Throws the GraphQLError of the first invalid one, and `QueryTooCostlyError`. */
+  of(field: FieldArguments): Readonly<Record<string, unknown>> {
+    for (const name of field.variables) {
+      const price = this.#prices.get(name)
+      if (price === undefined) this.#prices.set(name, readingPrice(this.#variables.coerced[name]))
+      else if (price > 0) this.#pay(name, price)
+    }
+    return field.coerce(this.#variables)
+  }
+
+  #pay(name: string, price: number): void {
+    const hint = `fewer fields may read $${name}, or it may hold less: ask in several queries`
+    this.#budget.because({ argument: `$${name}`, hint }, () => this.#budget.spend('tests', price))
+  }
+}
+
+/** The tests that reading a value costs: one for each item and member, and for each four characters of a text. */
+function readingPrice(value: unknown): number {
+  if (typeof value === 'string') return Math.floor(value.length / 4)
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.values(value).reduce((sum: number, one) => sum + 1 + readingPrice(one), 0)
 }
 
 const unlimited = new WorkBudget({

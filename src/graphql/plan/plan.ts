@@ -21,7 +21,11 @@ import {
   getNullableType,
   isObjectType,
 } from 'graphql'
-import { QueryTooCostlyError, type WorkLimits } from '../../query/condition/work-budget.ts'
+import {
+  QueryTooCostlyError,
+  type WorkBudget,
+  type WorkLimits,
+} from '../../query/condition/work-budget.ts'
 import { compactText } from '../../lib/text.ts'
 import { fragmentsOf } from '../documents/selections.ts'
 import {
@@ -34,6 +38,7 @@ import {
 import type { ServedSchema } from '../served/served-schema.ts'
 import { ClientError } from '../errors/client-error.ts'
 import {
+  AskedArguments,
   type FieldArguments,
   nullBelow,
   type PlanRun,
@@ -211,16 +216,24 @@ export class PlanVariation {
     return readsOnce ? schemaWork(schema, work) : work
   }
 
-  /** The kinds that the plan reads, each in the cluster of its root field, and once however many fields read it. */
-  kinds(served: ServedSchema, variables: VariableValues): readonly ClusterKind[] {
+  /**
+   * The kinds that the plan reads, each in the cluster of its root field, and once however many fields read it. `budget` bounds
+   * how much of the arguments is read for that. The run, which pays the same for them, reports what exceeds it.
+   */
+  kinds(
+    served: ServedSchema,
+    variables: VariableValues,
+    budget: WorkBudget,
+  ): readonly ClusterKind[] {
+    const asked = new AskedArguments(variables, budget)
     const kinds = new Map<string, ClusterKind>()
     let found = 0
     for (const { args, needs, further } of this.#roots) {
-      if (found > maxNeeds) break
+      if (found > maxNeeds || budget.failure !== undefined) break
       try {
-        const values = args.coerce(variables)
-        const needed = neededIn(served, values, needs, variables)
-        const all = [...needed, ...(further?.(served, values, variables) ?? [])]
+        const values = asked.of(args)
+        const needed = neededIn(served, values, needs, asked)
+        const all = [...needed, ...(further?.(served, values, asked) ?? [])]
         for (const at of all) kinds.set(needKey(at), at)
         found += all.length
       } catch {
@@ -336,7 +349,7 @@ export interface RootWriter {
   readonly further?: (
     served: ServedSchema,
     args: Readonly<Record<string, unknown>>,
-    variables: VariableValues,
+    asked: AskedArguments,
   ) => readonly ClusterKind[]
   /** Set if the value depends only on the arguments and on the schema: on all of it, or on one type. */
   readonly ofSchema?: 'whole' | 'type'
@@ -464,11 +477,11 @@ function objectListRoot(field: PlanField): RootWriter {
   /** By the coerced arguments: each run of a request has the same object. */
   const lists = new WeakMap<Values, { readonly kind: Kind; readonly request: ListRequest }>()
   return {
-    further(served, values, variables) {
-      const asked = values as unknown as ObjectListArguments
+    further(served, values, asked) {
+      const named = values as unknown as ObjectListArguments
       // The field reports unknown kinds when the plan writes it.
-      const kind = kindNamed(served, asked, { introspection: false })
-      return neededIn(served, asked, listOf(kind).needs, variables)
+      const kind = kindNamed(served, named, { introspection: false })
+      return neededIn(served, named, listOf(kind).needs, asked)
     },
     write(run) {
       const asked = run.argumentsOf(args)
@@ -499,14 +512,14 @@ function placedRoot(kindsOf: NamedByArguments, field: PlanField): RootWriter {
   })
   return {
     ...compiled,
-    further(served, values, variables) {
+    further(served, values, asked) {
       const places = new Map<string, ClusterKind>()
       for (const at of kindsOf(served, values, typeName)) {
         places.set(`${at.cluster}/${at.kind.typeName}`, at)
       }
       return Array.from(places.values(), (at) => {
         const { cluster, kind, isOptional = false } = at
-        const needed = rowNeeds.flatMap((needs) => neededKinds(needs(kind), cluster, variables))
+        const needed = rowNeeds.flatMap((needs) => neededKinds(needs(kind), cluster, asked))
         const rows = needed.map((need) => (isOptional ? { ...need, isOptional } : need))
         return kind.uncached ? rows : [at, ...rows]
       }).flat()
@@ -524,13 +537,13 @@ function needKey({ cluster, kind, indexes, isOptional = false }: ClusterKind): s
   return `${cluster}/${kind.typeName}/${isOptional ? 1 : 0}/${wanted}`
 }
 
-/** The kinds that a request needs from a cluster. Throws the GraphQLError of an argument that cannot be coerced. */
+/** The kinds that a request needs from a cluster. Throws as {@link AskedArguments.of} does. */
 export function neededKinds(
-  { kinds, asked }: PlanNeeds,
+  { kinds, asked: fields }: PlanNeeds,
   cluster: string,
-  variables: VariableValues,
+  asked: AskedArguments,
 ): readonly ClusterKind[] {
-  const further = asked.flatMap((one) => one.needs(one.args.coerce(variables), cluster))
+  const further = fields.flatMap((one) => one.needs(asked.of(one.args), cluster))
   return [...kinds, ...further].map((need) => ({ cluster, ...need }))
 }
 
@@ -542,10 +555,10 @@ function neededIn(
   served: ServedSchema,
   args: ClusterNames,
   needs: PlanNeeds,
-  variables: VariableValues,
+  asked: AskedArguments,
 ): readonly ClusterKind[] {
   const needed = clustersPrepared(served, args).flatMap((cluster) =>
-    neededKinds(needs, cluster, variables),
+    neededKinds(needs, cluster, asked),
   )
   if (!isOverClusters(args)) return needed
   return needed

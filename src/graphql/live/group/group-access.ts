@@ -15,6 +15,7 @@ import { type AccessQuestion, questionOf } from '../../../access/access-question
 import type { Viewer } from '../../../access/viewer.ts'
 import { coveredScope } from '../../../cache/coverage.ts'
 import { splitObjectKey } from '../../../kubernetes/object.ts'
+import { WorkBudget } from '../../../query/condition/work-budget.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../../query/condition/scope.ts'
 import { type Kind, isUsageKind } from '../../model/kind.ts'
 import {
@@ -28,6 +29,7 @@ import {
 } from '../../prepare/viewer-access.ts'
 import { ClientError, isLostCluster } from '../../errors/client-error.ts'
 import { neededKinds } from '../../plan/plan.ts'
+import { AskedArguments } from '../../plan/plan-run.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
 import type { FleetParts, Followed, WantedList } from '../frame-plan.ts'
@@ -506,8 +508,7 @@ export function placeOf({ plan, lists }: WantedGroup): {
 }
 
 /**
- * The kinds that a list of a group reads, with their indexes; the followed kind first. Throws the GraphQLError of an invalid
- * argument.
+ * The kinds that a list of a group reads, with their indexes; the followed kind first. Throws as `AskedArguments.of` does.
  */
 export function neededBy(
   { plan, list }: WantedList,
@@ -515,7 +516,8 @@ export function neededBy(
   further: readonly RelatedNeed[] = [],
 ): readonly ClusterKind[] {
   const { cluster, isOptional } = list.at
-  const named = neededKinds({ kinds: plan.needs, asked: plan.asked }, cluster, variables)
+  const asked = new AskedArguments(variables, new WorkBudget())
+  const named = neededKinds({ kinds: plan.needs, asked: plan.asked }, cluster, asked)
   const needs = new Map<
     Kind,
     ClusterKind & { readonly indexes: { readonly needed: Set<string> } }
