@@ -386,3 +386,16 @@ describe('a shell ends', () => {
     expect(shell.end).toBeUndefined()
   })
 })
+
+it('what a process prints character by character reaches the client in few messages, whole and before its end', async () => {
+  shop = await openShop()
+  const shell = await working('ann')
+  let messages = 0
+  shell.socket.on('message', () => (messages += 1))
+  // The terminal echoes each character as a message of its own.
+  shell.type(`# ${'x'.repeat(5_000)}\rexit\r`)
+  await shell.ended()
+  expect(shell.output).toContain(`# ${'x'.repeat(5_000)}\r\n`)
+  await expect.poll(() => shop.ended[0]?.bytesOut).toBe(Buffer.byteLength(shell.output))
+  expect(messages).toBeLessThan(2_500)
+})

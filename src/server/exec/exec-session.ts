@@ -131,6 +131,9 @@ const bytesPerMessage = 256
 
 /** How long a client may take to answer a close frame. */
 const closeDeadlineMs = 2_000
+
+/** Messages are joined up to so many bytes: as many as kubelets send in one. */
+const maxJoinedBytes = 32_768
 /** The maximum length of a close reason (RFC 6455, 5.5.1), in bytes. */
 const maxReasonBytes = 123
 
@@ -178,6 +181,9 @@ export class ExecSession {
   /** Messages of the client that wait for the process to start. */
   #early: Buffer[] = []
   #earlyBytes = 0
+  /** What was printed and is not sent yet, all on one channel. The first has the byte of the channel. */
+  #prints: Buffer[] = []
+  #printBytes = 0
   #isRenewing = false
   /** Resolves once the caller is known, or refused. */
   #begun: Promise<unknown> = Promise.resolve()
@@ -390,7 +396,8 @@ export class ExecSession {
       const message = data as Buffer
       if (this.#isOver()) return
       const end = isBinary ? undefined : endIn(message)
-      if (end === undefined) this.#write(message, isBinary)
+      if (isBinary) this.#print(message)
+      else if (end === undefined) this.#write(message, false)
       else this.#end(end)
     })
     from.once('close', () => {
@@ -488,7 +495,29 @@ export class ExecSession {
     if (channel !== execChannel.stdout && channel !== execChannel.stderr) return
     this.#bytesOut += message.length - 1
     this.#active()
-    this.#write(message, true)
+    this.#print(message)
+  }
+
+  /**
+   * Sends what was printed to the client once all is read that has arrived with it: processes print single characters, each
+   * a message, and to send thousands of these takes a hundred times as long as to send them as one.
+   */
+  #print(message: Buffer): void {
+    const [channel] = message
+    const { length } = this.#prints
+    const bytes = this.#printBytes + message.length
+    if (length > 0 && (this.#prints[0]?.[0] !== channel || bytes > maxJoinedBytes)) this.#flush()
+    if (this.#prints.length === 0) setImmediate(() => this.#flush())
+    this.#printBytes += message.length
+    this.#prints.push(this.#prints.length === 0 ? message : message.subarray(1))
+  }
+
+  #flush(): void {
+    const [first, ...others] = this.#prints
+    this.#prints = []
+    this.#printBytes = 0
+    if (first !== undefined)
+      this.#write(others.length === 0 ? first : Buffer.concat([first, ...others]), true)
   }
 
   /** Sends a message to the client. What prints is not read while too much waits. */
@@ -526,6 +555,8 @@ export class ExecSession {
     const began = this.#state === 'running'
     this.#state = 'ended'
     const { socket } = this.#options
+    if (socket.readyState === socket.OPEN) this.#flush()
+    this.#prints = []
     this.#tell(end, began)
     this.#closing.abort(new ClientError('DEADLINE_EXCEEDED', 'the session has ended'))
     this.#identity[Symbol.dispose]()

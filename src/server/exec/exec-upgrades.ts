@@ -30,6 +30,8 @@ export function execUpgrades(parts: ServerParts, serving: ExecServing | undefine
       handleProtocols: (offered) => offered.has(execProtocol) && execProtocol,
       perMessageDeflate: false,
       maxPayload: options.maxMessageBytes,
+      // As for operations: thousands of messages may arrive at once.
+      allowSynchronousEvents: false,
     }),
     allowed: { origins: new Set(options.allowedOrigins), option: 'exec.allowedOrigins' },
     refusal({ headers }) {
