@@ -306,13 +306,19 @@ describeInBrowser('Bulk', (browser) => {
     await dialog.getByLabel('Value').fill('red')
     await dialog.getByRole('button', { name: 'See what changes' }).click()
     await dialog.getByText('All 3 objects would change.').waitFor()
-    portal.cluster.faults.inject({ fault: { type: 'refuse-connections', forMs: 20_000 } })
+    const { faults } = portal.cluster
+    faults.inject({ fault: { type: 'cut' } })
     await dialog.getByRole('button', { name: 'Set an annotation 3' }).click()
+    const again = dialog.getByRole('button', { name: /^Retry the \d that failed$/ })
     await dialog.getByText('3 failed.').waitFor()
     // It fails again until the cluster is back.
+    const refused = page.waitForResponse((response) => isWrite(response.request()))
+    await again.click()
+    await refused
+    await dialog.getByText('3 failed.').waitFor()
+    faults.inject({ fault: { type: 'mend' } })
     await expect
       .poll(async () => {
-        const again = dialog.getByRole('button', { name: /^Retry the \d that failed$/ })
         if (await again.isVisible()) await again.click()
         return await dialog.getByText('3 objects done.').isVisible()
       })
@@ -526,12 +532,14 @@ describeInBrowser('Bulk of many', (browser) => {
 /** For what takes thousands of writes. */
 const longMs = 360_000
 
+const isWrite = (request: Request): boolean => /\bmutation\b/.test(request.postData() ?? '')
+
 /** Counts the writes that a page has under way at the same time. */
 function writesOf(page: Page): { readonly most: number } {
   const under = new Set<Request>()
   const seen = { most: 0 }
   page.on('request', (request) => {
-    if (!/\bmutation\b/.test(request.postData() ?? '')) return
+    if (!isWrite(request)) return
     under.add(request)
     seen.most = Math.max(seen.most, under.size)
   })

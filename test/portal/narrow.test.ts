@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
 import { openPage } from './portal-page.ts'
-import { startViews, type ViewedWorld, viewNames } from './views.ts'
+import { largestPicture, pictureOf, startViews, type ViewedWorld, viewNames } from './views.ts'
 
 /** A phone; 1,440 by 900 pixels at 200 %; and a small window on a desk, at which a button was cut once. */
 const windows = [
@@ -22,7 +22,7 @@ describeInBrowser('Each view of the portal', (browser) => {
   afterAll(() => world[Symbol.asyncDispose]())
 
   it.each(viewNames)(
-    'is whole at 390 pixels and at 200 %, without scrollbars across or side by side, axe finds nothing, and its links name what they lead to: %s',
+    'is whole at 390 pixels and at 200 %, without scrollbars across or side by side, axe finds nothing, its links name what they lead to, and its picture has less than 150 KB: %s',
     async (name) => {
       const view = world.views.find((one) => one.name === name)
       if (view === undefined) throw new Error(`there is a view ${name}`)
@@ -42,6 +42,10 @@ describeInBrowser('Each view of the portal', (browser) => {
         await expect.poll(() => faultsIn(page)).toEqual([])
         await opened.audit(without)
       }
+      await page.setViewportSize({ width: 1440, height: 900 })
+      await page.waitForLoadState('networkidle')
+      expect((await pictureOf(page)).length).toBeLessThan(largestPicture)
+      expect(opened.problems).toEqual([])
     },
   )
 })

@@ -122,12 +122,7 @@ export async function servePortal(options: PortalOptions = {}): Promise<ServedPo
   let stopped: Promise<void> | undefined
   const stop = (): Promise<void> => (stopped ??= Promise.resolve(gateway[Symbol.asyncDispose]()))
   stack.defer(stop)
-  idlePages.set(url, [])
-  stack.defer(async () => {
-    const pages = idlePages.get(url) ?? []
-    idlePages.delete(url)
-    await Promise.all(pages.map(({ page }) => page.context().close()))
-  })
+  stack.use(keepPages(url))
   const started = stack.move()
   return {
     cluster,
@@ -181,6 +176,18 @@ interface IdlePage {
  * takes four times as long, since Chromium starts a process for it, without the scripts that the former one has compiled.
  */
 const idlePages = new Map<string, IdlePage[]>()
+
+/** From now on pages of this address are left for the next test; until its end, which closes them. */
+export function keepPages(url: string): AsyncDisposable {
+  const pages: IdlePage[] = []
+  idlePages.set(url, pages)
+  return {
+    [Symbol.asyncDispose]: async () => {
+      idlePages.delete(url)
+      await Promise.all(pages.map(({ page }) => page.context().close()))
+    },
+  }
+}
 
 async function takePage(browser: Browser, url: string, viewer?: Viewer): Promise<Page> {
   const idle = idlePages.get(url) ?? []

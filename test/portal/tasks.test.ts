@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Hand, portalTasks } from '../../bench/support/portal-tasks.ts'
 import { startTaskWorld, type TaskWorld } from '../../bench/support/task-world.ts'
 import { describeInBrowser } from '../support/browser.ts'
-import { openPage } from './portal-page.ts'
+import { keepPages, openPage } from './portal-page.ts'
 
 /** The interactions that docs/tasks.md tells of each task: its first table with a name counts. */
 const document = await readFile(new URL('../../docs/tasks.md', import.meta.url), 'utf8')
@@ -18,10 +18,15 @@ const documented = new Map(
 
 describeInBrowser('The tasks of docs/tasks.md', (browser) => {
   let world: TaskWorld
+  let pages: AsyncDisposable
   beforeAll(async () => {
     world = await startTaskWorld()
+    pages = keepPages(world.url)
   })
-  afterAll(() => world[Symbol.asyncDispose]())
+  afterAll(async () => {
+    await pages[Symbol.asyncDispose]()
+    await world[Symbol.asyncDispose]()
+  })
 
   it('are fifteen daily ones, and nine more', () => {
     const daily = portalTasks.filter(({ group }) => group === 'daily')

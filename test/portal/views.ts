@@ -10,6 +10,7 @@ import { signInAuth, startSignInProvider } from '../access/sign-in-provider.ts'
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
 import { serveGateway } from '../support/gateway.ts'
 import { deliverByFlux, deliverByHelm } from './deliveries.ts'
+import { keepPages } from './portal-page.ts'
 
 /** A view, and how it is brought to what is to be seen. */
 export interface View {
@@ -80,6 +81,17 @@ export const viewNames = [
   'sign-in',
 ] as const
 
+/** The bytes of a picture in the documentation. */
+export const largestPicture = 150_000
+
+/** What the page shows, as WebP: a third of the bytes of a PNG. */
+export async function pictureOf(page: Page): Promise<Buffer> {
+  const session = await page.context().newCDPSession(page)
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 60 })
+  await session.detach()
+  return Buffer.from(data, 'base64')
+}
+
 /** Starts the company. */
 export async function startViews(pods = 400): Promise<ViewedWorld> {
   await using stack = new AsyncDisposableStack()
@@ -89,6 +101,7 @@ export async function startViews(pods = 400): Promise<ViewedWorld> {
   await deliverSomething(world)
   await changeSomething(world)
   const views = await viewsOf(world, proxy, signInUrl)
+  stack.use(keepPages(world.url))
   expect(views.map(({ name }) => name)).toEqual(viewNames)
   const started = stack.move()
   return { url: world.url, views, [Symbol.asyncDispose]: () => started.disposeAsync() }

@@ -78,11 +78,14 @@ export async function startPostgres(): Promise<PostgresServer> {
   let server: ChildProcess | undefined
   let databases = 0
 
-  const psql = (text: string, url = urlOf('postgres')) =>
-    execFileSync('psql', [url, '-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-c', text], {
+  const psql = (text: string, url = urlOf('postgres')) => {
+    const options = ['-X', '-q', '-A', '-t', '-v', 'ON_ERROR_STOP=1', '-c', text]
+    // The one of the path is a script of Debian's, which starts Perl first.
+    return execFileSync(join(binaries, 'psql'), [url, ...options], {
       encoding: 'utf8',
       stdio: 'pipe',
     }).trim()
+  }
 
   async function start(): Promise<void> {
     const settings = ['fsync=off', 'listen_addresses=127.0.0.1', `unix_socket_directories=${dir}`]
