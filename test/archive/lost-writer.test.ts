@@ -237,14 +237,14 @@ describe('a gateway that reads what another one writes', needsPostgres, () => {
     const madeMs = Date.now()
     await sleep(unknownMs)
     writer.resume()
-    const row = async (): Promise<Fields | undefined> => {
+    const row = async (): Promise<Fields> => {
       const { changes } = await reader.data(
         '{ changes(types: ["Pod"]) { nodes { time after object { name } } } }',
       )
       return changes.nodes.find(({ object }: Fields) => object.name === 'meanwhile')
     }
     await vi.waitUntil(row, patience)
-    const { after, time } = (await row()) as Fields
+    const { after, time } = await row()
     // It looks at the time now and then.
     expect(Date.parse(after)).toBeGreaterThan(stoodMs - 1_500)
     expect(Date.parse(after)).toBeLessThan(madeMs)
