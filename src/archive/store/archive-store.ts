@@ -473,8 +473,10 @@ class ArchiveStore implements ArchiveCalls {
       ({ kind, batch }) => batch.list !== undefined || kind.position !== undefined,
     )
     for (const work of held) {
-      const { archived } = work.kind
-      const failure = this.#holders === undefined ? behind(archived) : ofAnother(archived.cluster)
+      const { archived, beginsMs } = work.kind
+      // Another process has written since its position, or there was no list yet.
+      const isOfAnother = this.#holders !== undefined && beginsMs !== undefined
+      const failure = isOfAnother ? ofAnother(archived.cluster) : behind(archived)
       if (!based.includes(work)) this.#end([work], failure)
     }
     if (based.length === 0) return

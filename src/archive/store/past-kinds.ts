@@ -250,9 +250,10 @@ export async function lateTimes(
   const isFew = ids.length <= 1_000
   for (const timeMs of timesMs) {
     const found = new Map<number, { fromMs: number; toMs: number }>()
+    // The sign keeps databases from reading all rows of these kinds by their index.
     const rows = await statements.rows(
       `SELECT kind_id, namespace, name, uid, MIN(after) AS begins, MAX(time) AS ends FROM changes
-       WHERE time > $1 AND after < $2 ${isFew ? `AND kind_id IN (${places(ids, 3)})` : ''}
+       WHERE time > $1 AND after < $2 ${isFew ? `AND +kind_id IN (${places(ids, 3)})` : ''}
        GROUP BY kind_id, namespace, name, uid LIMIT ${maxLate}`,
       [Math.floor(timeMs), Math.ceil(timeMs), ...(isFew ? ids : [])],
     )
