@@ -18,6 +18,8 @@ export const unknownMs = 2_000
 /** Changes within so many milliseconds are one step. */
 const stepMs = 500
 
+/** A process that stood still for less is not told: a busy one does now and then. */
+const leastStillMs = 2_000
 /** How often the process looks at the time. */
 const lookMs = 250
 
@@ -33,7 +35,7 @@ export class Standstills implements Disposable {
     // The monotonic clock of some systems stops while the machine sleeps.
     const stoodMs = Math.max(atMs - this.#last.atMs, dateMs - this.#last.dateMs)
     const isLate = atMs < this.#late.until
-    if (stoodMs > leastAwayMs) {
+    if (stoodMs > leastStillMs) {
       const sinceMs = isLate ? this.#late.sinceMs : this.#last.dateMs
       this.#late = { sinceMs, until: atMs + lateMs }
     }
