@@ -137,8 +137,8 @@ class WorkerArchive implements Archive {
       await this.#call<void>('write', [ofItsOwn(batch)])
       this.#tellListeners()
     } catch (error) {
-      // Whatever comes after a batch that was not written has no base.
-      this.#drop(batch)
+      // Whatever comes after a batch that was not written has no base, but where another process has written.
+      if (!(error instanceof ArchiveError) || error.code !== 'ARCHIVE_HELD') this.#drop(batch)
       throw error
     } finally {
       this.#waitingBytes -= bytes

@@ -3,7 +3,7 @@
  * itself; `''` is the watch of all. Times are milliseconds since the epoch.
  *
  * What comes from a watch that was away is late: the states before were last known when it went. It is late until the
- * server has sent what it had when the watch began again.
+ * server has sent what it had when the watch began again. So is what comes after the process stood still.
  */
 
 import type { NamespaceStep } from '../informer/informer-observer.ts'
@@ -18,6 +18,36 @@ export const unknownMs = 2_000
 /** Changes within so many milliseconds are one step. */
 const stepMs = 500
 
+/** A process that stood still for less is not told: a busy one does now and then. */
+const leastStillMs = 2_000
+/** How often the process looks at the time. */
+const lookMs = 250
+
+/** When the process stood still, for all watches: it was stopped, its machine slept, or something else took its time. */
+export class Standstills implements Disposable {
+  readonly #timer = setInterval(() => this.sinceMs(), lookMs).unref()
+  #last = { atMs: performance.now(), dateMs: Date.now() }
+  #late = { sinceMs: 0, until: 0 }
+
+  /** Since when the process stood still, if what comes now may have come meanwhile. */
+  sinceMs(): number | undefined {
+    const [atMs, dateMs] = [performance.now(), Date.now()]
+    // The monotonic clock of some systems stops while the machine sleeps.
+    const stoodMs = Math.max(atMs - this.#last.atMs, dateMs - this.#last.dateMs)
+    const isLate = atMs < this.#late.until
+    if (stoodMs > leastStillMs) {
+      const sinceMs = isLate ? this.#late.sinceMs : this.#last.dateMs
+      this.#late = { sinceMs, until: atMs + lateMs }
+    }
+    this.#last = { atMs, dateMs }
+    return atMs < this.#late.until ? this.#late.sinceMs : undefined
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer)
+  }
+}
+
 /** What an informer had reached at `timeMs` (0: late), by changes since `beginsMs`. */
 interface SeenStep {
   position: ResourceVersion
@@ -26,6 +56,7 @@ interface SeenStep {
 }
 
 export class FollowedWatches {
+  readonly #standstills: Standstills
   /** Since when watches are away. */
   readonly #away = new Map<string, number>()
   /** What comes of these is late: the states before were known at `sinceMs`. `until`: of `performance.now()`. */
@@ -34,6 +65,10 @@ export class FollowedWatches {
   readonly #seen = new Map<string, SeenStep[]>()
   /** When the archive's rows, with which a store begins, were those of the cluster: until it has the changes since. */
   baseMs: number | undefined
+
+  constructor(standstills: Standstills) {
+    this.#standstills = standstills
+  }
 
   /** Since when a watch is away; `undefined`: none is. */
   get awayMs(): number | undefined {
@@ -86,8 +121,8 @@ export class FollowedWatches {
     if (at !== undefined && hasSynced) this.baseMs = undefined
     const late = this.#late.get(namespace)
     const isLate = late !== undefined && performance.now() < late.until
-    const listedMs = isList || isListing ? this.#away.get(namespace) : undefined
-    const afterMs = this.baseMs ?? (isLate ? late.sinceMs : listedMs)
+    const othersMs = isList || isListing ? this.#away.get(namespace) : this.#standstills.sinceMs()
+    const afterMs = this.baseMs ?? (isLate ? late.sinceMs : othersMs)
     if (at === undefined && isOver) this.baseMs = undefined
     if (!isLate || isOver) this.#late.delete(namespace)
     if (isList) this.#away.delete(namespace)

@@ -9,8 +9,8 @@
  * archive's own rows (`base`).
  *
  * A change is late, and says when the state before was last known, if the watch was away for more than a second before, or
- * the process was. Changes are late until the server has sent what it had when the watch began. Where each namespace is
- * watched by itself, each is away and late by itself.
+ * the process was, or stood still. Changes are late until the server has sent what it had when the watch began. Where each
+ * namespace is watched by itself, each is away and late by itself.
  *
  * The archive lacks what waits here. Where another process writes the cluster, it lacks what the informer saw a while ago
  * behind its position. Questions about the past have both with them (`followed`), so that their answers name the gap.
@@ -55,7 +55,7 @@ import {
   type ObjectChunk,
 } from './archive-calls.ts'
 import { ArchiveError } from './archive-options.ts'
-import { FollowedWatches, unknownMs } from './followed-watches.ts'
+import { FollowedWatches, type Standstills, unknownMs } from './followed-watches.ts'
 import { maxRecords, WaitingBatch } from './waiting-batch.ts'
 
 export interface KindRecordingOptions {
@@ -64,6 +64,7 @@ export interface KindRecordingOptions {
   readonly place: ArchivedPlace
   readonly kind: ArchivedKind
   readonly waiting: WaitingChanges
+  readonly standstills: Standstills
   /** Whether the cluster was restored from a backup since the archive was written. */
   readonly wentBack: () => Promise<boolean>
   /** The end of the recording before this one. */
@@ -121,7 +122,7 @@ export class KindRecording implements ArchivedResource {
   #knownMs: number | undefined
   /** If this process writes the kind: its id, and until when all that was seen was written before. */
   #writes: { readonly id: number; readonly writtenMs: number } | undefined
-  readonly #watches = new FollowedWatches()
+  readonly #watches: FollowedWatches
   /** Since when the informer has followed all changes, in milliseconds since the epoch; 0: since the archive's rows. */
   #followsMs = Infinity
 
@@ -130,6 +131,7 @@ export class KindRecording implements ArchivedResource {
     this.#options = options
     this.#kind = kind
     this.#codec = createObjectCodec({ resource })
+    this.#watches = new FollowedWatches(options.standstills)
     this.#incarnation = place.incarnation()
     const { known, held } = this.#register()
     this.#known = known
@@ -492,8 +494,11 @@ export class KindRecording implements ArchivedResource {
         if (this.#mode === 'behind') await this.#writeList()
         else await this.#writeFirst()
       } catch (error) {
-        this.#fallBehind()
-        if (error instanceof ArchiveError && error.code === 'ARCHIVE_HELD') this.#registerAnew()
+        const isOfAnother = error instanceof ArchiveError && error.code === 'ARCHIVE_HELD'
+        // What waits stays, without what the other process writes: see `#skipTo`.
+        const goesOn = isOfAnother && this.#stateNow === 'current'
+        if (!goesOn) this.#fallBehind()
+        if (isOfAnother) this.#registerAnew(goesOn)
         await sleep(this.#backoff.nextMs(), signal, true)
       }
     }
@@ -626,8 +631,8 @@ export class KindRecording implements ArchivedResource {
     return await withDeadline('the archive', this.#known, ms).catch(() => undefined)
   }
 
-  #registerAnew(): void {
-    const { known, held } = this.#register()
+  #registerAnew(goesOn = false): void {
+    const { known, held } = this.#register(goesOn)
     this.#known = known
     this.#registered = held
     this.#writes = undefined
@@ -635,8 +640,12 @@ export class KindRecording implements ArchivedResource {
 
   /**
    * Tries until it is registered, and then until this process writes the cluster. Both reject when the recording has ended.
+   * `goesOn`: what waits is to be written, and another process may have written before.
    */
-  #register(): { readonly known: Promise<KindState>; readonly held: Promise<KindState> } {
+  #register(goesOn = false): {
+    readonly known: Promise<KindState>
+    readonly held: Promise<KindState>
+  } {
     const { calls, after } = this.#options
     const kind = this.#kind
     const { signal } = this.#stop
@@ -652,7 +661,7 @@ export class KindRecording implements ArchivedResource {
           first.resolve(state)
           if (state.isHeld) {
             // oxlint-disable-next-line no-await-in-loop -- it is known
-            if ((await first.promise).position !== state.position) this.#skipTo(state)
+            if (goesOn || (await first.promise).position !== state.position) this.#skipTo(state)
             this.#writes = { id: state.id, writtenMs: state.writtenMs || Date.now() }
             return state
           }

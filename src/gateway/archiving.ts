@@ -22,7 +22,7 @@ import type {
   PastQuestion,
 } from '../archive/archive-calls.ts'
 import { archivePlace, type ArchiveOptions, maskedPaths } from '../archive/archive-options.ts'
-import { unknownMs } from '../archive/followed-watches.ts'
+import { Standstills, unknownMs } from '../archive/followed-watches.ts'
 import { KindRecording, type WaitingChanges } from '../archive/kind-recording.ts'
 import type { ArchivedPlace, ArchiveOf } from '../cache/archived-resource.ts'
 import type { Kind } from '../graphql/model/kind.ts'
@@ -47,6 +47,7 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
   readonly #options: ArchiveOptions
   readonly #recordings = new Map<string, KindRecording>()
   readonly #waiting: WaitingChanges = { bytes: 0, dropped: 0 }
+  readonly #standstills = new Standstills()
   readonly #asked = new Map<string, Promise<boolean>>()
   /** The resources that are archived, wherever they are served. */
   #archived: ReadonlySet<string> = new Set()
@@ -165,6 +166,7 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
       place,
       kind,
       waiting: this.#waiting,
+      standstills: this.#standstills,
       wentBack: () => this.#wentBack(place),
       after: this.#recordings.get(key)?.end(),
       ended: (ended) => {
@@ -192,6 +194,7 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
   /** Call it when the informers have stopped. */
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer)
+    this.#standstills[Symbol.dispose]()
     const ending = Promise.all([...this.#recordings.values()].map((one) => one.end()))
     // What cannot be written in time is seen again after a restart.
     await withDeadline('writing the archive', ending, endDeadlineMs).catch(() => {})

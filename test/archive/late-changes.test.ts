@@ -50,6 +50,36 @@ describe('what happened while a gateway with an archive was down', () => {
     )
   })
 
+  it('is a gap of a time within, of which nobody says that nothing had changed', async () => {
+    await world.add('before')
+    await expect.poll(() => named('before')).toHaveLength(1)
+    let within = new Date()
+    await world.again(async () => {
+      await world.add('late')
+      await world.label('a', 'y')
+      within = new Date()
+    })
+    await expect.poll(() => named('late')).toHaveLength(1)
+    const [{ after, time }] = (await named('late')) as [Fields]
+    const asked = await world.gateway.data(
+      `query ($within: DateTime!, $before: DateTime!, $behind: DateTime!) {
+        changes(types: ["Pod"], until: $within) { nodes { object { name } } incomplete { code from to } }
+        to: differences(types: ["Pod"], from: $before, to: $within) { nodes { object { name } } incomplete { code from to } }
+        from: differences(types: ["Pod"], from: $within, to: $behind) { nodes { object { name } } incomplete { code from to } }
+        around: differences(types: ["Pod"], from: $before, to: $behind) { nodes { object { name } } incomplete { code } }
+        still: objectByRef(cluster: "one", apiVersion: "v1", kind: "Pod", namespace: "default", name: "b", at: $within) { name }
+      }`,
+      { within, before: after, behind: time },
+    )
+    const gap = { code: 'ARCHIVE_GAP', from: after, to: time }
+    const { changes: until, to, from, around, still } = asked
+    expect(until).toEqual({ nodes: [{ object: { name: 'before' } }], incomplete: [gap] })
+    for (const side of [to, from]) expect(side).toEqual({ nodes: [], incomplete: [gap] })
+    expect(around.incomplete).toEqual([])
+    expect(around.nodes.map(({ object }: Fields) => object.name)).toEqual(['a', 'late'])
+    expect(still).toEqual({ name: 'b' })
+  })
+
   it('is one step and a gap where the API server has forgotten it', async () => {
     await world.again(async () => {
       await world.label('a', 'y')

@@ -200,4 +200,54 @@ describe('a gateway that reads what another one writes', needsPostgres, () => {
     expect((await replicas.asked()).gaps).toEqual([])
     expect(replicas.postgres.sql('SELECT * FROM gaps', replicas.database).trim()).toBe('')
   }, 180_000)
+
+  it('leaves no gap if the other one stood still with something to write, and takes the cluster back', async () => {
+    await using replicas = await Replicas.start()
+    const { writer, reader, postgres, database } = replicas
+    await replicas.held('LOCK TABLE changes IN SHARE MODE', 4, async () => {
+      await replicas.makes('in-hand')
+      // The writer has sent it by now.
+      await sleep(1_000)
+      writer.suspend()
+    })
+    const told = (): readonly string[] =>
+      postgres.sql('SELECT name FROM changes ORDER BY id', database).trim().split('\n')
+    const writes = async (name: string): Promise<void> => {
+      await created(replicas.cluster, podsPath, podOf(name))
+      await expect.poll(told, patience).toContain(name)
+    }
+    // By this process, once the time of the other one is over.
+    await expect.poll(told, patience).toContain('in-hand')
+    await writes('of-the-second')
+    writer.resume()
+    await writes('seen-by-both')
+    await sleep(1_000)
+    await reader[Symbol.asyncDispose]()
+    await writes('of-the-first')
+    expect(told()).toEqual(['written', 'in-hand', 'of-the-second', 'seen-by-both', 'of-the-first'])
+    expect(postgres.sql('SELECT * FROM gaps', database).trim()).toBe('')
+  }, 180_000)
+
+  it('knows since when the other one stood still, of what that one saw afterwards', async () => {
+    await using replicas = await Replicas.start()
+    const { writer, reader } = replicas
+    writer.suspend()
+    const stoodMs = Date.now()
+    await created(replicas.cluster, podsPath, podOf('meanwhile'))
+    const madeMs = Date.now()
+    await sleep(unknownMs)
+    writer.resume()
+    const row = async (): Promise<Fields> => {
+      const { changes } = await reader.data(
+        '{ changes(types: ["Pod"]) { nodes { time after object { name } } } }',
+      )
+      return changes.nodes.find(({ object }: Fields) => object.name === 'meanwhile')
+    }
+    await vi.waitUntil(row, patience)
+    const { after, time } = await row()
+    // It looks at the time now and then.
+    expect(Date.parse(after)).toBeGreaterThan(stoodMs - 1_500)
+    expect(Date.parse(after)).toBeLessThan(madeMs)
+    expect(Date.parse(time)).toBeGreaterThanOrEqual(stoodMs + unknownMs)
+  }, 180_000)
 })

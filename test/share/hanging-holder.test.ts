@@ -129,6 +129,7 @@ describe('a holder whose process hangs, and refuses no connection', needsPostgre
     await make()
     await untilWritten()
     await expect.poll(labelled, patience).toEqual(eachOf(3))
+    expect(sql('SELECT COUNT(*) FROM gaps')).toBe(gaps)
     const whole = { totalCount: count + made.length, incomplete: [] }
     await expect.poll(async () => (await here.query(all)).data.pods, patience).toEqual(whole)
   }, 240_000)

@@ -472,8 +472,13 @@ class ArchiveStore implements ArchiveCalls {
     const based = held.filter(
       ({ kind, batch }) => batch.list !== undefined || kind.position !== undefined,
     )
-    for (const work of held)
-      if (!based.includes(work)) this.#end([work], behind(work.kind.archived))
+    for (const work of held) {
+      const { archived, beginsMs } = work.kind
+      // Another process has written since its position, or there was no list yet.
+      const isOfAnother = this.#holders !== undefined && beginsMs !== undefined
+      const failure = isOfAnother ? ofAnother(archived.cluster) : behind(archived)
+      if (!based.includes(work)) this.#end([work], failure)
+    }
     if (based.length === 0) return
     const clusters = new Set(based.map(({ kind }) => kind.archived.cluster))
     const written = await engine.transaction(async (statements) => {

@@ -29,6 +29,8 @@ import {
   gapOf,
   gapsOf,
   isAsked,
+  type LateTimes,
+  lateTimes,
   type PastKind,
   unwrittenGaps,
 } from './past-kinds.ts'
@@ -72,7 +74,10 @@ export async function netDifferences(
   })
   const kinds = [...asked.kinds.values()].toSorted((a, b) => compare(placeIn(a), placeIn(b)))
   const ranges = new Map<PastKind, Times | undefined>()
-  for (const kind of kinds) ranges.set(kind, await knownTimes(reader, kind, { fromMs, toMs }, gaps))
+  const late = await lateTimes(reader.engine, asked.kinds, [fromMs, toMs])
+  for (const kind of kinds) {
+    ranges.set(kind, await knownTimes(reader, kind, { fromMs, toMs }, late, gaps))
+  }
   for (const kind of kinds) {
     const times = ranges.get(kind)
     const order = cursor === undefined ? 1 : compare(placeIn(kind), cursor.slice(0, 3) as string[])
@@ -126,6 +131,7 @@ async function knownTimes(
   reader: PastReader,
   kind: PastKind,
   { fromMs, toMs }: Times,
+  late: LateTimes,
   gaps: ArchiveGap[],
 ): Promise<Times | undefined> {
   const { beginsMs } = kind
@@ -134,7 +140,7 @@ async function knownTimes(
   }
   if (beginsMs === undefined || toMs < beginsMs) return undefined
   const times = { fromMs: Math.max(fromMs, beginsMs), toMs }
-  for (const gap of await gapsOf(reader.engine, new Map([[kind.id, kind]]), fromMs, toMs)) {
+  for (const gap of await gapsOf(reader.engine, new Map([[kind.id, kind]]), fromMs, toMs, late)) {
     const [hasFrom, hasTo] = [gap.fromMs < fromMs, gap.toMs > toMs]
     if (!hasFrom && !hasTo) continue
     gaps.push(gap)

@@ -8,7 +8,7 @@ import { compareResourceVersions, resourceVersion } from '../../kubernetes/resou
 import type { ArchivedKind, ArchiveGap, ArchivePart, FollowedKind } from '../archive-calls.ts'
 import { type Engine, places, type SqlRow, type Statements } from './engine.ts'
 import { isLiving } from './holders.ts'
-import { namespacesOf, numberIn, textOf, writtenIn } from './kind-rows.ts'
+import { keyOf, namespacesOf, numberIn, textOf, writtenIn } from './kind-rows.ts'
 
 /** A kind as its row tells. */
 export interface PastKind {
@@ -195,13 +195,20 @@ export function askedNamespaces(
 
 const maxGaps = 1_000
 
-/** Times between `sinceMs` and `untilMs` in which changes of the kinds were not seen. */
+/** A time of which not everything is known, with both ends. */
+export type PastGap = ReturnType<typeof gapOf<number, number>>
+
+/**
+ * Times between `sinceMs` and `untilMs` in which changes of the kinds were not seen, and those around one of the two within
+ * which changes were seen late (`late`).
+ */
 export async function gapsOf(
   statements: Statements,
   kinds: ReadonlyMap<number, PastKind>,
   sinceMs: number,
   untilMs: number,
-): Promise<readonly (ArchiveGap & { readonly fromMs: number; readonly toMs: number })[]> {
+  late: LateTimes = new Map(),
+): Promise<readonly PastGap[]> {
   const ids = [...kinds.keys()]
   const isFew = ids.length <= 1_000
   const rows = await statements.rows(
@@ -209,11 +216,59 @@ export async function gapsOf(
        ${isFew ? `AND kind_id IN (${places(ids, 3)})` : ''} ORDER BY ends DESC LIMIT ${maxGaps}`,
     [Math.floor(sinceMs), Math.floor(untilMs), ...(isFew ? ids : [])],
   )
-  return rows.flatMap((row) => {
+  const gaps = rows.flatMap((row) => {
     const kind = kinds.get(Number(row['kind_id']))
     if (kind === undefined) return []
     return [gapOf(kind, 'ARCHIVE_GAP', Number(row['begins']), Number(row['ends']))]
   })
+  const told = new Set(gaps.map((gap) => JSON.stringify(gap)))
+  const others = [...kinds.values()].flatMap((kind) =>
+    (late.get(kind.id) ?? []).map(({ fromMs, toMs }) => gapOf(kind, 'ARCHIVE_GAP', fromMs, toMs)),
+  )
+  return [...gaps, ...others.filter((gap) => !told.has(JSON.stringify(gap)))]
+}
+
+/** By the ids of kinds. */
+export type LateTimes = ReadonlyMap<
+  number,
+  readonly { readonly fromMs: number; readonly toMs: number }[]
+>
+
+const maxLate = 10_000
+
+/**
+ * The times around `timesMs` within which objects have changed that were asked about: these changes were seen late, so
+ * whether they came before is not known.
+ */
+export async function lateTimes(
+  statements: Statements,
+  kinds: ReadonlyMap<number, PastKind>,
+  timesMs: readonly number[],
+): Promise<LateTimes> {
+  const late = new Map<number, { fromMs: number; toMs: number }[]>()
+  const ids = [...kinds.keys()]
+  const isFew = ids.length <= 1_000
+  for (const timeMs of timesMs) {
+    const found = new Map<number, { fromMs: number; toMs: number }>()
+    // The sign keeps databases from reading all rows of these kinds by their index.
+    const rows = await statements.rows(
+      `SELECT kind_id, namespace, name, uid, MIN(after) AS begins, MAX(time) AS ends FROM changes
+       WHERE time > $1 AND after < $2 ${isFew ? `AND +kind_id IN (${places(ids, 3)})` : ''}
+       GROUP BY kind_id, namespace, name, uid LIMIT ${maxLate}`,
+      [Math.floor(timeMs), Math.ceil(timeMs), ...(isFew ? ids : [])],
+    )
+    for (const row of rows) {
+      const kind = kinds.get(Number(row['kind_id']))
+      if (kind === undefined || !isAsked(kind, keyOf(row), String(row['uid']))) continue
+      const { fromMs, toMs } = found.get(kind.id) ?? { fromMs: Infinity, toMs: 0 }
+      found.set(kind.id, {
+        fromMs: Math.min(fromMs, Number(row['begins'])),
+        toMs: Math.max(toMs, Number(row['ends'])),
+      })
+    }
+    for (const [id, times] of found) late.set(id, [...(late.get(id) ?? []), times])
+  }
+  return late
 }
 
 /** Kinds of which the archive lacks, or may lack, changes before a time. */

@@ -23,7 +23,15 @@ import type { Engine, SqlRow } from './engine.ts'
 import { fieldsIn, pathsOfDetail, readableText } from './kept-state.ts'
 import { withheld } from './masks.ts'
 import { netDifferences } from './net-differences.ts'
-import { askedKinds, gapOf, gapsOf, isAsked, type PastKind, unwrittenGaps } from './past-kinds.ts'
+import {
+  askedKinds,
+  gapOf,
+  gapsOf,
+  isAsked,
+  lateTimes,
+  type PastKind,
+  unwrittenGaps,
+} from './past-kinds.ts'
 import { keyOf, numberIn } from './kind-rows.ts'
 import { changeOf, ofObject, type PastOptions, PastReader, placeOf, typeOf } from './past-reader.ts'
 import { isWithin, manyPaths, pathsIn, stepsOf } from './paths.ts'
@@ -84,7 +92,13 @@ async function changes(reader: PastReader, question: ChangesQuestion): Promise<C
     gaps: [
       ...asked.gaps,
       ...beginnings(asked.kinds, sinceMs, following),
-      ...(await gapsOf(engine, asked.kinds, sinceMs ?? 0, untilMs ?? Number.MAX_SAFE_INTEGER)),
+      ...(await gapsOf(
+        engine,
+        asked.kinds,
+        sinceMs ?? 0,
+        untilMs ?? Number.MAX_SAFE_INTEGER,
+        await lateTimes(engine, asked.kinds, untilMs === undefined ? [] : [untilMs]),
+      )),
       ...unwrittenGaps(asked.kinds.values(), untilMs),
     ],
   }

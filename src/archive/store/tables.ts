@@ -65,4 +65,5 @@ export const versions: readonly (readonly string[])[] = [
   ],
   [`ALTER TABLE kinds ADD COLUMN namespaces TEXT`],
   [`ALTER TABLE holders ADD COLUMN mark TEXT`],
+  [`CREATE INDEX changes_seen_late ON changes (time, kind_id, after) WHERE after IS NOT NULL`],
 ]

@@ -297,6 +297,16 @@ export class Model {
     return this.stateBehind(kind, key, own, last) ?? 'absent'
   }
 
+  /** The time around another one within which changes of a kind were seen late. */
+  late(kind: ModelKind, timeMs: number): readonly { fromMs: number; toMs: number }[] {
+    const own = this.changes.filter(
+      (one) => one.kind === kind && (one.afterMs ?? timeMs) < timeMs && timeMs < one.timeMs,
+    )
+    if (own.length === 0) return []
+    const fromMs = Math.min(...own.map(({ afterMs = 0 }) => afterMs))
+    return [{ fromMs, toMs: Math.max(...own.map((one) => one.timeMs)) }]
+  }
+
   stateBehind(
     kind: ModelKind,
     key: string,

@@ -347,14 +347,18 @@ export class Schedule {
 
   #expectedDifferences(fromMs: number, toMs: number): readonly string[] {
     const rows: string[] = []
-    const kinds = this.#model.kinds.toSorted((a, b) =>
+    const model = this.#model
+    const kinds = model.kinds.toSorted((a, b) =>
       a.archived.resource < b.archived.resource ? -1 : 1,
     )
     for (const kind of kinds) {
       const { beginsMs = 0, archived } = kind
       if (toMs < beginsMs) continue
       let [from, to] = [Math.max(fromMs, beginsMs), toMs]
-      for (const gap of kind.gaps) {
+      for (const gap of [
+        ...kind.gaps,
+        ...[fromMs, toMs].flatMap((time) => model.late(kind, time)),
+      ]) {
         if (gap.toMs <= fromMs || gap.fromMs >= toMs) continue
         if (gap.fromMs < fromMs) from = Math.max(from, gap.toMs)
         if (gap.toMs > toMs) to = Math.min(to, gap.fromMs)
