@@ -53,6 +53,7 @@ interface StoreState {
 
 type Positions = ReadonlyMap<string, ResourceVersion | undefined>
 
+/** How long to wait for a resource version, and of which watch. */
 export interface VersionWaitOptions extends WaitOptions {
   /**
    * The namespace of the object that was written. With `namespaces`, each namespace has a watch of its own, and quiet ones
