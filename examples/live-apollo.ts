@@ -76,7 +76,12 @@ const client = new ApolloClient({
 })
 
 const variables = { first: 100 }
-const following = followApolloList(client, { query: podList, variables, subscription: podFrames })
+const following = followApolloList(client, {
+  query: podList,
+  variables,
+  subscription: podFrames,
+  socket,
+})
 client
   .watchQuery({ query: podList, variables, fetchPolicy: 'cache-only' })
   .subscribe(({ data, dataState }) => {

@@ -80,7 +80,12 @@ const client = new Client({
 })
 
 const variables = { first: 100 }
-const following = followUrqlList(client, { query: podList, variables, subscription: podFrames })
+const following = followUrqlList(client, {
+  query: podList,
+  variables,
+  subscription: podFrames,
+  socket,
+})
 client.query(podList, variables, { requestPolicy: 'cache-only' }).subscribe(({ data }) => {
   if (data === undefined || data === null) return
   const names = data.pods.nodes.map(({ metadata }) => metadata.name)

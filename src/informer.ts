@@ -21,7 +21,7 @@ export {
   type SourceOfResources,
   type SourceOptions,
 } from './informer/controller.ts'
-export type { InformerStore } from './informer/store/indexed-store.ts'
+export type { InformerStore, VersionWaitOptions } from './informer/store/indexed-store.ts'
 export {
   CacheSyncError,
   createSharedInformerFactory,

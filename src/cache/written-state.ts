@@ -1,15 +1,13 @@
 /*
  * Waits until a store shows a write. Resolves with true once it does, with false if the deadline passes first. Mostly the
- * store's resource version tells. There are three exceptions, where the object itself is compared in short intervals: a
- * deletion, whose version is unknown; versions without an order; and a store that several watches fill, where the watch
- * of the object may be ahead of the others.
+ * store's resource version tells. There are two exceptions, where the object itself is compared in short intervals: a
+ * deletion, whose version is unknown, and versions without an order.
  */
 
 import type { IndexedStore } from '../informer/store/indexed-store.ts'
-import { resourceVersionOf } from '../kubernetes/object.ts'
+import { resourceVersionOf, splitObjectKey } from '../kubernetes/object.ts'
 import {
   compareResourceVersions,
-  readJointPosition,
   type ResourceVersion,
   resourceVersion,
 } from '../kubernetes/resource-version.ts'
@@ -22,10 +20,7 @@ export type WrittenState = { readonly key: string } & (
   | { readonly gone: true; readonly uid: string }
 )
 
-type WaitableStore = Pick<
-  IndexedStore,
-  'idOf' | 'object' | 'resourceVersion' | 'uidOf' | 'waitForResourceVersion'
->
+type WaitableStore = Pick<IndexedStore, 'idOf' | 'object' | 'uidOf' | 'waitForResourceVersion'>
 
 const firstPauseMs = 1
 const maxPauseMs = 20
@@ -35,10 +30,10 @@ export async function showsWrite(
   written: WrittenState,
   deadlineMs: number,
 ): Promise<boolean> {
-  const isOfOneWatch = readJointPosition(store.resourceVersion) === undefined
-  if (!written.gone && isOfOneWatch && deadlineMs > 0) {
+  if (!written.gone && deadlineMs > 0) {
     try {
-      await store.waitForResourceVersion(written.resourceVersion, { deadlineMs })
+      const { namespace } = splitObjectKey(written.key)
+      await store.waitForResourceVersion(written.resourceVersion, { deadlineMs, namespace })
       return true
     } catch (error) {
       if (error instanceof DeadlineError) return false

@@ -124,6 +124,11 @@ export interface FollowOptions<Row> {
   readonly compare?: Compare<Row> | undefined
   /** Receives errors of listeners; by default they are reported as uncaught errors. */
   readonly listenerFailed?: ((error: unknown) => void) | undefined
+  /**
+   * What sends the subscriptions: the client of graphql-ws, or a `WebSocketClient`. By it, `status` is `reconnecting` while
+   * the connection is lost. Without it, a client that reconnects by itself leaves `status` as it was.
+   */
+  readonly socket?: Pick<LiveTransport, 'on'> | undefined
 }
 
 /** Options of a list of a query, as Apollo Client and urql have them. */
@@ -300,9 +305,12 @@ export class FollowedList<Row extends CachedRow = CachedRow> extends LiveSubscri
   constructor(
     cache: ListCache<Row, never>,
     variables: Readonly<Record<string, unknown>>,
-    { listenerFailed }: FollowOptions<Row>,
+    { listenerFailed, socket }: FollowOptions<Row>,
   ) {
-    const client: LiveTransport = { subscribe: (request, sink) => cache.subscribe(request, sink) }
+    const client: LiveTransport = {
+      subscribe: (request, sink) => cache.subscribe(request, sink),
+      on: (event, listener) => socket?.on?.(event, listener) ?? (() => {}),
+    }
     const frames = new Listeners()
     let released = false
     super(

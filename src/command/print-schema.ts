@@ -95,6 +95,10 @@ export async function printSchemaFrom(
         : 'give a token that the gateway accepts: --token, or INFORMERQL_TOKEN'
     throw schemaRefused(place, `${response.status} ${sdl.trim().slice(0, 500)}`, hint)
   }
+  if (client === 'relay' && !sdl.includes('directive @fetchable')) {
+    const problem = 'this gateway does not support refetching by Relay'
+    throw schemaRefused(place, problem, 'start it with --relay (relay: true), or leave out --for')
+  }
   if (client === undefined || client === 'relay') return sdl
   return writers[client](buildSchema(sdl, { noLocation: true, assumeValidSDL: true }))
 }

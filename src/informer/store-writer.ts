@@ -55,7 +55,7 @@ export class StoreWriter {
     const before = this.#valuesIn(key, routedIndexes)
     const told = this.#toldBy(delta)
     const { namespace, resourceVersion } = delta
-    this.#store.advance(
+    this.#advance(
       namespace === undefined || this.#namespaces === undefined
         ? resourceVersion
         : this.#namespaces.reached(namespace, resourceVersion),
@@ -71,7 +71,7 @@ export class StoreWriter {
   cover(namespaces: ReadonlySet<string>): readonly string[] {
     this.#namespaces ??= new NamespacePositions()
     this.#namespaces.cover(namespaces)
-    this.#store.advance(this.#namespaces.next())
+    this.#advance(this.#namespaces.next())
     const index = this.#store.index('namespace')
     return [...index.values()].flatMap((namespace) =>
       namespaces.has(namespace) ? [] : this.#keysIn(namespace),
@@ -116,7 +116,7 @@ export class StoreWriter {
   /** Records that the list of a namespace is applied. Returns whether this completes the first list of the store. */
   listed(namespace: string, resourceVersion: ResourceVersion): boolean {
     if (this.#namespaces === undefined) return false
-    this.#store.advance(this.#namespaces.reached(namespace, resourceVersion))
+    this.#advance(this.#namespaces.reached(namespace, resourceVersion))
     return this.completesList()
   }
 
@@ -132,8 +132,12 @@ export class StoreWriter {
     return Array.from(ids, (id) => this.#store.keyOf(id))
   }
 
+  #advance(to: ResourceVersion): void {
+    this.#store.advance(to, this.#namespaces?.covered)
+  }
+
   #step(): void {
-    if (this.#namespaces !== undefined) this.#store.advance(this.#namespaces.next())
+    if (this.#namespaces !== undefined) this.#advance(this.#namespaces.next())
   }
 
   /**
@@ -170,7 +174,7 @@ export class StoreWriter {
     this.#hasList = true
     this.#namespaces = namespaces && new NamespacePositions(namespaces)
     const before = this.#store.swap(contents)
-    this.#store.advance(resourceVersion)
+    this.#advance(resourceVersion)
     return { changes, valuesOf: valuesOfChange(lookUp(before), lookUp(contents)) }
   }
 

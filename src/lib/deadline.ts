@@ -34,7 +34,7 @@ export interface WaitOptions {
   readonly signal?: AbortSignal
 }
 
-const waitChecks: OptionChecks<WaitOptions> = { deadlineMs: aDuration, signal: anObject }
+export const waitChecks: OptionChecks<WaitOptions> = { deadlineMs: aDuration, signal: anObject }
 
 /** Throws `InvalidOptionError`. */
 export function checkedWait(options: WaitOptions): WaitOptions {

@@ -59,6 +59,7 @@ interface FollowWith {
   readonly isPage?: boolean
   /** A subscription without `removal`. */
   readonly isBroken?: boolean
+  readonly socket?: SocketClient
 }
 
 /** Which pods are in a list. */
@@ -301,9 +302,10 @@ async function openRelay({ project, schema }: Shop): Promise<App> {
           page: () => shown(list()),
           load: () => ask({}),
           next: () => ask({ after: list()?.pageInfo.endCursor }),
-          follow: ({ compare, isPage = false, isBroken = false } = {}) =>
+          follow: ({ compare, isPage = false, isBroken = false, socket: followed } = {}) =>
             followRelayList<Pod>(environment, {
               compare,
+              socket: followed,
               connection: 'Followed_pods',
               filters,
               subscription: isPage ? live : isBroken ? broken : frames,

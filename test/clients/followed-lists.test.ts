@@ -1,5 +1,6 @@
-import type { Client as SocketClient } from 'graphql-ws'
+import { createClient, type Client as SocketClient } from 'graphql-ws'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { WebSocket } from 'ws'
 import { inParallel } from '../gateway/test-cluster.ts'
 import { type App, apps } from './followed-clients.ts'
 import { shop as namespace, shopForTests, watchConsole } from './shop.ts'
@@ -104,7 +105,7 @@ describe.each(Object.entries(apps))('a list that is followed in the cache of %s'
   })
 
   /** Pods of an own label, an app with a list of the first three, and what it shows. */
-  const opened = async (letters: string) => {
+  const opened = async (letters: string, socket?: SocketClient) => {
     const { gateway, addPod, deletePod, labelPod, notePod } = shop()
     const label = `app-${labels++}`
     const add = async (letter: string) => {
@@ -120,7 +121,7 @@ describe.each(Object.entries(apps))('a list that is followed in the cache of %s'
         expect(pods.totalCount).toBe(count)
       }, waitMs)
     await counts(letters.length)
-    const gate = gated(gateway.connect())
+    const gate = gated(socket ?? gateway.connect())
     const answers = heldAnswers()
     const reach = { url: gateway.url, socket: gate.client, fetch: answers.fetch }
     const list = app.open(reach)({ namespace, labelSelector: `app=${label}` }, 3)
@@ -309,6 +310,25 @@ describe.each(Object.entries(apps))('a list that is followed in the cache of %s'
     await list.add('k')
     await vi.waitFor(() => expect(list.sorted()).toBe('abfhjk'), waitMs)
     expect(Math.min(...list.whole.map((one) => one.length))).toBe(5)
+  })
+
+  it('says when the connection of a client that reconnects by itself is lost, and when it is back', async () => {
+    const url = shop().gateway.url.replace('http', 'ws')
+    const socket = createClient({ url, webSocketImpl: WebSocket, retryAttempts: Infinity })
+    const list = await opened('bd', socket)
+    await list.load()
+    using following = list.follow({ socket })
+    const states: string[] = []
+    following.subscribe(() => states.push(following.status))
+    await following.synced
+    socket.terminate()
+    await list.add('a')
+    await vi.waitFor(() => expect(list.sorted()).toBe('abd'), waitMs)
+    expect(states.slice(-2)).toEqual(['reconnecting', 'live'])
+    // Its own client has subscribed again, and not the list.
+    expect(list.gate.asked).toHaveLength(1)
+    following.close()
+    await socket.dispose()
   })
 
   it.each(['fetchMore', 'next', 'load'] as const)(

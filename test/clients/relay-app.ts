@@ -111,7 +111,7 @@ export async function compileRelayApp(
 interface StoreParts extends Pick<RelayApp, 'artifact'> {
   readonly gateway: Pick<GatewayCaller, 'query'>
   readonly socket: Client
-  readonly followPods: (environment: Environment, node: object) => FollowedList
+  readonly followPods: (environment: Environment, socket: Client, node: object) => FollowedList
 }
 
 function storeOf({ gateway, socket, artifact, followPods }: StoreParts): RelayStore {
@@ -157,7 +157,7 @@ function storeOf({ gateway, socket, artifact, followPods }: StoreParts): RelaySt
         const cursor = pods().pageInfo.endCursor
         await run('NodePagePodsQuery', { id: node.id, count: next, cursor })
       },
-      follow: () => followPods(environment, { id: node.id, name }),
+      follow: () => followPods(environment, socket, { id: node.id, name }),
     }
   }
   return { run, look, readNode }

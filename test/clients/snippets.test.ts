@@ -35,6 +35,8 @@ it('what docs/clients.md and docs/production.md show for browsers, React, Apollo
     `${snippetWith('liveCache(cacheExchange')}
      import type { Client, TypedDocumentNode } from '@urql/core'
      declare const client: Client
+     import type { Client as SocketClient } from 'graphql-ws'
+     declare const socket: SocketClient
      declare const PodList: TypedDocumentNode<object, { namespace?: string; first?: number }>
      declare const PodFrames: TypedDocumentNode<object, { namespace?: string }>
      ${snippetWith('followUrqlList(')}`,

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { createSharedInformer, resources, type Unstructured } from 'informerql/informer'
+import {
+  createSharedInformer,
+  DeadlineError,
+  resources,
+  type Unstructured,
+} from 'informerql/informer'
 import { connect, endlessBackoff, runInformer, until } from '../support/informer.ts'
 import { configMap, type ScriptedRequest, ScriptedServer } from './scripted-server.ts'
 
@@ -114,6 +119,22 @@ describe('An informer of several namespaces', () => {
     expect(isReached).toBe(false)
     a.bookmark('14')
     await reached
+  })
+
+  it('waits for the version of a write until the namespace of the object has reached it', async () => {
+    await using server = await ScriptedServer.start()
+    await using running = runInformer({ server: server.url, namespaces: ['a', 'b'] })
+    const { store } = running.informer
+    const { b } = await listBoth(server)
+    await running.informer.waitForSync({ deadlineMs: 20_000 })
+    b.send('ADDED', inB('two', '16'))
+    const version = '16' as typeof store.resourceVersion
+    await store.waitForResourceVersion(version, { namespace: 'b', deadlineMs: 20_000 })
+    expect(store.idOf('b/two')).toBeDefined()
+    for (const namespace of ['a', 'nowhere']) {
+      const wait = store.waitForResourceVersion(version, { namespace, deadlineMs: 10 })
+      await expect(wait).rejects.toThrow(DeadlineError)
+    }
   })
 
   it('relists a namespace after a 410, and deletes only what that namespace has lost', async () => {

@@ -120,6 +120,9 @@ describe('informerql demo', () => {
     expect(apollo.stdout).toContain("Pod: { keyFields: ['id'], fields: {")
     expect(apollo.stdout).toContain('PodFrame: whole,')
     expect(apollo.stdout).toContain("GatewayCluster: { keyFields: ['name'] }")
+    const relay = await run(['schema', '--gateway', url, '--for', 'relay'])
+    expect(relay).toMatchObject({ code: 1, stdout: '' })
+    expect(relay.stderr).toMatch(/does not support refetching by Relay\n  start it with --relay/)
 
     child.kill('SIGTERM')
     const { code, stdout } = await ended
@@ -252,19 +255,19 @@ describe('informerql says what is wrong when', () => {
   it.each([
     {
       when: 'there is no cluster',
-      args: ['serve'],
+      args: ['serve', '--port', '0'],
       code: 1,
       says: /no cluster is configured.*tried/,
     },
     {
       when: 'the cluster does not answer',
-      args: ['serve', '--server', 'http://127.0.0.1:1'],
+      args: ['serve', '--port', '0', '--server', 'http://127.0.0.1:1'],
       code: 1,
       says: /127\.0\.0\.1:1: connect ECONNREFUSED/,
     },
     {
       when: 'the kubeconfig is not there',
-      args: ['serve', '--kubeconfig', '/nowhere/config'],
+      args: ['serve', '--port', '0', '--kubeconfig', '/nowhere/config'],
       code: 1,
       says: /\/nowhere\/config/,
     },

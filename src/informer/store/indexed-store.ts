@@ -1,5 +1,5 @@
 import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
-import { checkedWait, type WaitOptions, withDeadline } from '../../lib/deadline.ts'
+import { type WaitOptions, waitChecks, withDeadline } from '../../lib/deadline.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
 import { atOnce, inSlices } from '../../lib/event-loop.ts'
 import {
@@ -17,6 +17,7 @@ import {
   type ObjectId,
   type StoreView,
 } from './store-view.ts'
+import { aString, checkedOptions, type OptionChecks } from '../../lib/options.ts'
 import { StoreContents, type StoreContentsOptions, type StoreEntry } from './store-contents.ts'
 import {
   DuplicateIndexError,
@@ -46,7 +47,22 @@ interface StoreState {
   /** The generation that is being filled, or was when a list failed. */
   staged: StoreContents | undefined
   resourceVersion: ResourceVersion
+  /** Of each namespace, if one watch per namespace fills the store. */
+  positions: Positions | undefined
 }
+
+type Positions = ReadonlyMap<string, ResourceVersion | undefined>
+
+/** How long to wait for a resource version, and of which watch. */
+export interface VersionWaitOptions extends WaitOptions {
+  /**
+   * The namespace of the object that was written. With `namespaces`, each namespace has a watch of its own, and quiet ones
+   * reach a version by a bookmark only, up to a minute later: this waits for the one watch. Otherwise it changes nothing.
+   */
+  readonly namespace?: string
+}
+
+const versionWaitChecks: OptionChecks<VersionWaitOptions> = { ...waitChecks, namespace: aString }
 
 /** A read-only view of an informer's store. */
 export class InformerStore<T extends KubernetesObject = KubernetesObject> implements StoreView<T> {
@@ -149,8 +165,17 @@ export class InformerStore<T extends KubernetesObject = KubernetesObject> implem
    * Read-your-writes: resolves when the store has applied `wanted` or a later version. Rejects with `DeadlineError`,
    * with `IncomparableResourceVersionError` if versions have no order, or with `InformerStoppedError`.
    */
-  waitForResourceVersion(wanted: ResourceVersion, options: WaitOptions = {}): Promise<void> {
-    return this.#state.waiters.wait(this.#state.resourceVersion, wanted, options)
+  async waitForResourceVersion(
+    wanted: ResourceVersion,
+    options: VersionWaitOptions = {},
+  ): Promise<void> {
+    const { namespace, ...wait } = checkedOptions('a wait', options, versionWaitChecks)
+    const position = (): ResourceVersion => {
+      const { positions, resourceVersion } = this.#state
+      if (namespace === undefined || positions === undefined) return resourceVersion
+      return positions.get(namespace) ?? latestResourceVersion
+    }
+    await this.#state.waiters.wait(position, wanted, wait)
   }
 }
 
@@ -184,6 +209,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
       contents: new StoreContents({ ...generation, indexers: builtInIndexers }),
       staged: undefined,
       resourceVersion: latestResourceVersion,
+      positions: undefined,
     }
     super(state)
     this.view = new InformerStore(state)
@@ -264,9 +290,10 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
     this.contents.remove(key)
   }
 
-  advance(resourceVersion: ResourceVersion): void {
+  advance(resourceVersion: ResourceVersion, positions?: Positions): void {
     this.#state.resourceVersion = resourceVersion
-    this.#state.waiters.reached(resourceVersion)
+    this.#state.positions = positions
+    this.#state.waiters.advanced()
   }
 
   get contents(): StoreContents {
@@ -323,6 +350,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
 type IsOrdered = boolean | (() => Promise<boolean | undefined>)
 
 interface Waiter {
+  readonly position: () => ResourceVersion
   readonly wanted: ResourceVersion
   readonly resolve: () => void
   readonly reject: (error: Error) => void
@@ -340,16 +368,15 @@ class ResourceVersionWaiters {
   }
 
   async wait(
-    current: ResourceVersion,
+    position: () => ResourceVersion,
     wanted: ResourceVersion,
-    options: WaitOptions,
+    { deadlineMs, signal }: WaitOptions,
   ): Promise<void> {
-    const { deadlineMs, signal } = checkedWait(options)
-    if (current === wanted) return
+    if (position() === wanted) return
     if (compareResourceVersions(wanted, wanted) === undefined) throw this.#incomparable(wanted)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const waiter = { wanted, resolve, reject }
-    if (isAtLeast(current, wanted)) resolve()
+    const waiter = { position, wanted, resolve, reject }
+    if (isAtLeast(position(), wanted)) resolve()
     else if (this.#ended !== undefined) reject(this.#ended)
     else this.#waiting.add(waiter)
     const what = `waiting for ${this.#resourceName} to reach resource version ${wanted}`
@@ -380,9 +407,9 @@ class ResourceVersionWaiters {
     return new IncomparableResourceVersionError(this.#resourceName, wanted)
   }
 
-  reached(current: ResourceVersion): void {
-    for (const { wanted, resolve } of this.#waiting) {
-      if (isAtLeast(current, wanted)) resolve()
+  advanced(): void {
+    for (const { position, wanted, resolve } of this.#waiting) {
+      if (isAtLeast(position(), wanted)) resolve()
     }
   }
 }
