@@ -8,7 +8,7 @@ const alice = caller('alice')
 const admin = caller('admin', 'system:masters')
 /** Reads pods everywhere, and the node by its name. */
 const bob = caller('bob')
-/** Reads the classes, but pods and ConfigMaps in `one` only. */
+/** Reads the classes, but pods, ConfigMaps, Deployments and their autoscalers in `one` only. */
 const carol = caller('carol')
 /** Reads nothing. */
 const mallory = caller('mallory')
@@ -24,7 +24,11 @@ beforeAll(async () => {
   ])
   await world.allow('two', 'alice', 'alice', [gets('configmaps', 'settings')])
   await world.allowEverywhere('bob', 'bob', [reads('', 'pods'), gets('nodes', 'worker')])
-  await world.allow('one', 'carol', 'carol', [reads('', 'pods', 'configmaps')])
+  await world.allow('one', 'carol', 'carol', [
+    reads('', 'pods', 'configmaps'),
+    reads('apps', 'deployments'),
+    reads('autoscaling', 'horizontalpodautoscalers'),
+  ])
   await world.allowEverywhere('carol', 'carol', [reads('scheduling.k8s.io', 'priorityclasses')])
   await world.make('/apis/scheduling.k8s.io/v1/priorityclasses', {
     metadata: { name: 'high' },
@@ -171,6 +175,10 @@ describe.each(['query', 'explained'] as const)('By %s', (way) => {
     // The users of a ConfigMap are in its namespace.
     const within = `{ configMap(namespace: "one", name: "settings") { usedBy${kinds} { totalCount } } }`
     expect((await ask(carol, within)).data.configMap.usedBy).toEqual({ totalCount: 0 })
+    // So are the autoscalers of a Deployment: their reference to any kind has no place for a namespace.
+    const scaled =
+      '{ deployment(namespace: "one", name: "shop") { usedBy(types: ["HorizontalPodAutoscaler"]) { totalCount } } }'
+    expect((await ask(carol, scaled)).data.deployment.usedBy).toEqual({ totalCount: 0 })
   })
 
   it('owners, what is owned and ids hold to the same', async () => {

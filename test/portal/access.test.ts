@@ -389,3 +389,48 @@ describeInBrowser('Who may do what in several clusters', (browser) => {
     expect(width).toBeLessThanOrEqual(390)
   })
 })
+
+describeInBrowser('Scaling in the portal', (browser) => {
+  it('names the autoscaler of a workload, whose namespace alone the user may list', async () => {
+    await using portal = await servePortal({ asksWho: true, allowWrites: true })
+    const [namespace, name] = ['storefront', 'scales']
+    const metadata = { name, namespace }
+    portal.cluster.storage.create(
+      { group, version: 'v1', resource: 'roles' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'Role',
+        metadata,
+        rules: [{ apiGroups: ['apps'], resources: ['deployments/scale'], verbs: ['get', 'patch'] }],
+      },
+    )
+    portal.cluster.storage.create(
+      { group, version: 'v1', resource: 'rolebindings' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'RoleBinding',
+        metadata,
+        roleRef: { apiGroup: group, kind: 'Role', name },
+        subjects: [{ apiGroup: group, kind: 'User', name: 'ben' }],
+      },
+    )
+    const { data } = await portal
+      .gateway()
+      .as('ben-token')
+      .query(
+        `{ horizontalPodAutoscalers(namespace: "${namespace}", first: 1) { nodes { name target { id } } } }`,
+      )
+    const [scaler] = data?.horizontalPodAutoscalers.nodes ?? []
+    await using opened = await openPage(browser(), portal, {
+      path: `/objects/${scaler.target.id}`,
+      viewer: 'ben',
+    })
+    const { page } = opened
+    await page.getByRole('button', { name: 'Actions', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Scale…' }).click()
+    const consequences = page.getByRole('dialog').getByRole('region', { name: 'Consequences' })
+    await consequences.getByRole('link', { name: scaler.name }).waitFor()
+    expect(await consequences.getByText(/not known/).count()).toBe(0)
+    expect(opened.problems).toEqual([])
+  })
+})

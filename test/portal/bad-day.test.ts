@@ -67,6 +67,30 @@ const views: Readonly<Record<string, CutView>> = {
   },
 }
 
+describeInBrowser(
+  'A page of the portal that was opened while access could not be reviewed',
+  (browser) => {
+    it('comes by itself when it can be', async () => {
+      await using portal = await servePortal({ asksWho: true })
+      portal.cluster.faults.inject({
+        fault: { type: 'status', code: 500 },
+        match: { resource: 'subjectaccessreviews' },
+        times: 1_000_000,
+      })
+      await using opened = await openPage(browser(), portal, {
+        path: '/kinds/deployments.apps?ns=payments',
+        viewer: 'ben',
+      })
+      const { page } = opened
+      await page.getByText('This could not be read.').waitFor()
+      portal.cluster.faults.clear()
+      await page.locator('[data-index]').first().waitFor()
+      expect(await page.getByText('This could not be read.').count()).toBe(0)
+      await opened.audit()
+    })
+  },
+)
+
 describeInBrowser('While its cluster is cut', (browser) => {
   it.each(Object.entries(views))(
     '%s keeps what it has, says since when, and goes on',
@@ -91,4 +115,36 @@ describeInBrowser('While its cluster is cut', (browser) => {
       expect(opened.problems).toEqual([])
     },
   )
+})
+
+describeInBrowser('A write of the portal', (browser) => {
+  it('is refused at once where the browser has no network, and not kept for later', async () => {
+    await using portal = await servePortal({ allowWrites: true })
+    const { data } = await portal
+      .gateway()
+      .query('{ deployments(namespace: "storefront", first: 1) { nodes { id } } }')
+    const [{ id }] = data?.deployments.nodes ?? []
+    await using opened = await openPage(browser(), portal, {
+      path: `/objects/${id}`,
+      expected: [/ERR_INTERNET_DISCONNECTED/],
+    })
+    const { page } = opened
+    await page.getByRole('button', { name: 'Actions', exact: true }).click()
+    await page.getByRole('menuitem', { name: 'Restart…' }).click()
+    const dialog = page.getByRole('dialog')
+    const button = dialog.getByRole('button', { name: 'Restart' })
+    await expect.poll(() => button.isEnabled()).toBe(true)
+    await page.context().setOffline(true)
+    await button.click()
+    await dialog.getByText('The gateway cannot be reached.').waitFor()
+    await page.context().setOffline(false)
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    // A write that waited would be sent before what is asked now.
+    await page.getByRole('tab', { name: 'Access' }).click()
+    await page.getByRole('heading', { name: 'This Deployment', exact: true }).waitFor()
+    const after = await portal.gateway().query(`{ object(id: "${id}") { json } }`)
+    expect(JSON.stringify(after.data?.object.json)).not.toContain('restartedAt')
+    expect(opened.problems).toEqual([])
+  })
 })

@@ -400,6 +400,12 @@ describeInBrowser('Bulk', (browser) => {
     expect(await dialog.getByRole('button', { name: 'Restart 0' }).isDisabled()).toBe(true)
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
+    await page.keyboard.press('A')
+    await page.getByRole('menuitem', { name: 'Set a label…' }).waitFor()
+    await page.keyboard.type('Set a l')
+    await page.keyboard.press('Enter')
+    const key = dialog.getByLabel('Key')
+    await expect.poll(() => key.evaluate((field) => field.matches(':focus'))).toBe(true)
     expect(opened.problems).toEqual([])
   })
 

@@ -1,7 +1,13 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startSimulatedCluster } from 'informerql/simulator'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
+import { startProgram } from '../support/example-process.ts'
+import { freePort } from '../support/service-proxy.ts'
 import { breakPod } from './broken-pod.ts'
 import { openPage, type ServedPortal, servePortal } from './portal-page.ts'
 
@@ -56,6 +62,37 @@ describeInBrowser('The line of the portal', (browser) => {
     await page.getByRole('link', { name: 'broken-before-start' }).first().waitFor()
     await expect.poll(() => lineOf(page).textContent()).toBe('Live')
     expect(await isMarked(page)).toBe(true)
+    await opened.audit()
+  })
+
+  it('comes by itself where it is opened while its gateway starts', async () => {
+    await using stack = new AsyncDisposableStack()
+    const cluster = stack.use(await startSimulatedCluster({ population: { pods: 20 } }))
+    const folder = await mkdtemp(join(tmpdir(), 'informerql-starting-'))
+    stack.defer(() => rm(folder, { recursive: true }))
+    const config = join(folder, 'informerql.yaml')
+    await writeFile(config, JSON.stringify({ clusters: [{ name: 'late', server: cluster.url }] }))
+    const port = await freePort()
+    // The cluster answers when the page has been looked at.
+    cluster.faults.inject({ fault: { type: 'hang' } })
+    const args = ['src/main.ts', 'serve', '--config', config, '--port', String(port)]
+    stack.use(startProgram(process.execPath, args, { timeout: 120_000 }))
+    const url = `http://127.0.0.1:${port}/`
+    const status = (path: string): Promise<number> =>
+      fetch(new URL(path, url)).then(
+        (answer) => answer.status,
+        () => 0,
+      )
+    await expect.poll(() => status('/livez'), { timeout: 60_000 }).toBe(200)
+    const opened = stack.use(
+      await openPage(browser(), { url }, { path: '/problems', expected: [/\b503\b/] }),
+    )
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Problems' }).waitFor()
+    expect([await status('/readyz'), await status('/auth/login')]).toEqual([503, 503])
+    cluster.faults.inject({ fault: { type: 'mend' } })
+    await page.locator('main li[data-severity]').first().waitFor()
+    await expect.poll(() => lineOf(page).textContent()).toBe('Live')
     await opened.audit()
   })
 

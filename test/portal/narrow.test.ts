@@ -66,6 +66,9 @@ async function faultsIn(page: Page): Promise<readonly string[]> {
       const over = element.scrollWidth - element.clientWidth
       if (over > 0) faults.push(`${named(element)} is ${over} pixels too wide`)
     }
+    // The views scroll, below the bar.
+    const below = document.documentElement.scrollHeight - innerHeight
+    if (below > 0) faults.push(`the page scrolls by ${below} pixels`)
     const controls = 'button, a[href], input, select, textarea, [role=menuitem], [role=option]'
     const modal = document.querySelector('[role=dialog], [role=menu]')
     for (const control of (modal ?? document).querySelectorAll(controls)) {

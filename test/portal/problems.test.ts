@@ -90,6 +90,41 @@ describeInBrowser('The problems of the portal', (browser) => {
     await expect.poll(() => badge.textContent()).toBe(`Problems${before}`)
   })
 
+  it.each(['/', '/problems'])(
+    'are never said to be none at %s before they are there',
+    async (path) => {
+      await using opened = await openPage(browser(), portal, { path: '/changes' })
+      const { page } = opened
+      await page.getByRole('heading', { name: 'Changes' }).waitFor()
+      // The rows of the list wait, while its number comes.
+      const held: (() => void)[] = []
+      let isHeld = true
+      await page.routeWebSocket('**/graphql', (socket) => {
+        const server = socket.connectToServer()
+        const lists = new Set<string>()
+        socket.onMessage((message) => {
+          const { id, type, payload } = JSON.parse(String(message))
+          if (type === 'subscribe' && /subscription Problems\b/.test(payload.query)) lists.add(id)
+          server.send(message)
+        })
+        server.onMessage((message) => {
+          const pass = (): void => socket.send(message)
+          if (isHeld && lists.has(JSON.parse(String(message)).id)) held.push(pass)
+          else pass()
+        })
+      })
+      await page.goto(path)
+      await expect.poll(() => page.locator('main').innerText()).toMatch(/Problems\s+\d/)
+      await expect.poll(() => held.length).toBeGreaterThan(0)
+      expect(await page.getByText('Nothing is wrong.').count()).toBe(0)
+      expect(await page.getByRole('link', { name: /^All \d+ problems/ }).count()).toBe(0)
+      isHeld = false
+      for (const pass of held) pass()
+      await lines(page).first().waitFor()
+      await opened.audit()
+    },
+  )
+
   it('cut hashes of what changed to their beginning, and open the fields that are not shown', async () => {
     const eu = portal.clusters[0]?.simulator
     if (eu === undefined) throw new Error('the fleet has prod-eu')

@@ -38,7 +38,7 @@ describeInBrowser('The search of the portal', (browser) => {
     await using opened = await openPage(browser(), portal)
     const { page } = opened
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
-    for (const text of ['StatefulSet', 'statefulsets', 'stfls']) {
+    for (const text of ['StatefulSet', 'statefulsets', 'stfls', 'sts']) {
       await page.keyboard.press('/')
       await field(page).waitFor()
       await page.keyboard.type(text)
@@ -85,7 +85,7 @@ describeInBrowser('The search of the portal', (browser) => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await page.keyboard.press('Control+k')
     await field(page).waitFor()
-    await page.keyboard.type('pod worker')
+    await page.keyboard.type('po worker')
     await options(page).filter({ hasText: 'Pod' }).first().waitFor()
     await expect
       .poll(
@@ -260,6 +260,34 @@ describeInBrowser('The search of the portal', (browser) => {
     const logs = await found('log')
     expect(logs[0]).toBe('Logs')
     expect(logs).not.toContain('ClusterRoleBindings')
+    await opened.audit()
+  })
+
+  it('takes a cluster as the last word', async () => {
+    await using opened = await openPortal(browser(), {
+      isFleet: true,
+      allowWrites: true,
+      path: '/?cluster=prod-eu',
+    })
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+k')
+    const places = async (text: string): Promise<ReadonlySet<string>> => {
+      await field(page).fill(text)
+      await page.getByText(/^\d+ results?$/).waitFor({ state: 'attached' })
+      await page.locator('[role=listbox][aria-busy=false]').waitFor({ state: 'attached' })
+      return new Set(await options(page).locator('[class*=detail]').allTextContents())
+    }
+    const placeIn = async (cluster: string): Promise<readonly [name: string, place: string]> => {
+      const query = `{ deployments(cluster: "${cluster}", first: 1) { nodes { name namespace } } }`
+      const { data } = await opened.gateway().query(query)
+      const [{ name, namespace }] = data?.deployments.nodes ?? []
+      return [name, `${namespace} · ${cluster}`]
+    }
+    const [ofUs, inUs] = await placeIn('prod-us')
+    await expect.poll(() => places(`deploy ${ofUs} prod-us`)).toEqual(new Set([inUs]))
+    const [ofStaging, inStaging] = await placeIn('staging')
+    await expect.poll(() => places(`scale ${ofStaging} staging`)).toEqual(new Set([inStaging]))
     await opened.audit()
   })
 

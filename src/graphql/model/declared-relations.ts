@@ -173,6 +173,7 @@ export class DeclaredRelations {
       from,
       name: usesOfAny,
       paths: references.flatMap(({ paths }) => paths),
+      isLocal: references.every(({ isLocal }) => isLocal),
     }))
     return [...limited, ...joined]
   }
@@ -209,7 +210,10 @@ export class DeclaredRelations {
       const { path: paths, topmost, kindAt } = reference
       // No index holds such a reference: another object decides which object is meant.
       if (topmost || kindAt || paths.some((path) => pathProblem(path, place, name))) continue
-      this.#ofAnyKind.set(full, { from, name, paths })
+      const isLocal = paths.every(
+        (path) => this.#catalog.at(from, `${path}.namespace`).form === 'absent',
+      )
+      this.#ofAnyKind.set(full, { from, name, paths, isLocal })
       const among = amongOf(reference)
       if (among !== undefined) this.#among.set(full, among)
     }

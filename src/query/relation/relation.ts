@@ -41,6 +41,8 @@ export interface ReferenceOfAnyKind {
   readonly name: string
   readonly from: string
   readonly paths: readonly string[]
+  /** Whether it has no place for another namespace than that of its object. */
+  readonly isLocal: boolean
 }
 
 export interface RelationForm<D extends RelationBase = RelationBase> {

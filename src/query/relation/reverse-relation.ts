@@ -52,7 +52,9 @@ export const reverseForm: RelationForm<ReverseRelation> = {
     }
   },
   staysInNamespace: ({ of }, relations) =>
-    relations.definition(of) !== undefined && relations.inverse(relations.relation(of)).isLocal,
+    relations.definition(of) === undefined
+      ? relations.referenceOfAnyKind(of)?.isLocal === true
+      : relations.inverse(relations.relation(of)).isLocal,
   words: ({ from }) => `that refers to this ${from}`,
 }
 

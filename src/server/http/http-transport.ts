@@ -128,7 +128,11 @@ export class HttpTransport {
       response.setHeader('vary', 'origin')
       response.setHeader('access-control-expose-headers', requestIdHeader)
     }
+    const { portal, routes } = this.#options
     if (!this.#options.isStarted() && pathOf(request) !== metricsPath) {
+      // The portal says no more than its files. It asks the gateway until that has started.
+      const isPage = pathOf(request) !== graphqlPath && !Object.hasOwn(routes, pathOf(request))
+      if (isPage && (await portal?.answer(request, response)) === true) return
       refuseRequest(response, startingRefusal)
       return
     }
@@ -145,7 +149,6 @@ export class HttpTransport {
         await answerMetrics(request, response, this.#options.metrics)
         return
     }
-    const { portal, routes } = this.#options
     const route = Object.hasOwn(routes, pathOf(request)) ? routes[pathOf(request)] : undefined
     if (route !== undefined) {
       await route(request, response)

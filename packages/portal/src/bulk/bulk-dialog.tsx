@@ -1,5 +1,5 @@
 import { Dialog } from '@base-ui/react/dialog'
-import { type RefObject, useEffect, useMemo, useState } from 'react'
+import { type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import { ActionInputs, firstInputs, type Inputs, variablesOf } from '../actions/action-inputs.tsx'
 import type { Action, ActionName } from '../actions/action-list.ts'
 import styles from '../actions/actions.module.css'
@@ -123,8 +123,13 @@ function BulkForm({
   }, [isAsked, isReady])
   useEffect(() => () => dry?.stop(), [dry])
   const [first] = objects.values()
+  const frame = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (isAsked) frame.current?.querySelector('input')?.focus()
+  }, [isAsked, first === undefined])
   return (
     <form
+      ref={frame}
       className={styles['form']}
       onSubmit={(event) => {
         event.preventDefault()

@@ -62,7 +62,17 @@ export class Gateway {
   readonly socket: WebSocketClient
   /** The answers that are kept. Live lists keep their own rows. */
   readonly answers: QueryClient = new QueryClient({
-    defaultOptions: { queries: { retry: 1, staleTime: 2_000, refetchOnWindowFocus: true } },
+    // A browser without a network may still reach its gateway, and a write never waits until there is one again.
+    defaultOptions: {
+      queries: {
+        networkMode: 'always',
+        refetchOnReconnect: true,
+        refetchOnWindowFocus: true,
+        retry: 1,
+        staleTime: 2_000,
+      },
+      mutations: { networkMode: 'always' },
+    },
   })
   readonly credentials: () => Credentials
   readonly #onRefused: () => void | Promise<void>
@@ -145,6 +155,14 @@ export interface AskOptions<Result> {
 /** What changes all the time is asked for no more often. */
 const restMs = 2_000
 
+/** What may be answered in a moment is asked for again after this time. */
+const passingMs = 5_000
+
+/** Whether the gateway says when to ask again: a cluster does not answer, or something is not read yet. */
+function isPassing(errors: readonly AnswerError[]): boolean {
+  return errors.some(({ extensions }) => extensions?.['retryAfterMs'] !== undefined)
+}
+
 /** The answer to a query for a component: kept by its document and variables; the previous one stays while the next is on its way. */
 export function useAnswer<Result, Variables>(
   document: TypedDocumentString<Result, Variables>,
@@ -167,7 +185,11 @@ export function useAnswer<Result, Variables>(
     placeholderData: keepPreviousData,
     enabled,
     refetchInterval: ({ state }) =>
-      typeof everyMs === 'function' ? everyMs(state.data?.data) : (everyMs ?? false),
+      isPassing(state.error === null ? (state.data?.errors ?? []) : errorsOf(state.error))
+        ? passingMs
+        : typeof everyMs === 'function'
+          ? everyMs(state.data?.data)
+          : (everyMs ?? false),
   })
   const again = (): void => {
     const isUnderWay = gateway.answers.isFetching({ queryKey, exact: true }) > 0

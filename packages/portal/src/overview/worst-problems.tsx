@@ -21,12 +21,12 @@ export function WorstProblems() {
   return (
     <Section title={words.frame.problems} aside={totalCount === 0 ? null : totalCount}>
       <ProblemList problems={{ ...problems, rows }} />
-      {totalCount === undefined || totalCount <= rows.length ? null : (
+      {totalCount === undefined || totalCount <= rows.length || status === 'loading' ? null : (
         <Link to="/problems" className={styles['more']}>
           {words.problems.all(totalCount)}
         </Link>
       )}
-      {all.length > 0 || status === 'failed' ? null : totalCount === undefined ? (
+      {all.length > 0 || status === 'failed' ? null : totalCount !== 0 ? (
         <RowsSkeleton rows={5} />
       ) : (
         <NoProblems />

@@ -55,11 +55,11 @@ export function Problems() {
       <Filters filter={{ severity, type, order }} />
       <ProblemGaps problems={problems} />
       <ProblemList problems={problems} />
-      {totalCount === undefined ? (
+      {totalCount === undefined || (totalCount > 0 && rows.length === 0) ? (
         status === 'failed' ? null : (
           <RowsSkeleton rows={8} />
         )
-      ) : totalCount > rows.length && first < most && rows.length > 0 ? (
+      ) : totalCount > rows.length && first < most ? (
         <button
           type="button"
           className={controls['button']}

@@ -39,22 +39,33 @@ function useSettled(text: string): string {
   return settled
 }
 
-/** `pod web` looks for `web` in pods: the first word may be a kind, as kubectl takes it. */
+interface Question {
+  readonly text: string
+  readonly types: string[] | null
+  /** The cluster that the text names. */
+  readonly cluster: string | undefined
+}
+
+/** `pod web prod-us` looks for `web` in pods of `prod-us`: the first word may be a kind, as kubectl takes it, and the last one a cluster. */
 function question(
-  text: string,
+  typed: string,
   kinds: readonly Kind[],
+  clusters: readonly string[],
   only?: readonly string[],
-): { text: string; types: string[] | null } {
-  const [word = '', ...rest] = text.split(/\s+/)
+): Question {
+  const parts = typed.split(/\s+/)
+  const cluster = parts.length < 2 ? undefined : clusters.find((name) => name === parts.at(-1))
+  const text = (cluster === undefined ? parts : parts.slice(0, -1)).join(' ')
+  const [word = '', ...rest] = text.split(' ')
   const wanted = word.toLowerCase()
-  const named = kinds.filter(({ kind, resource }) =>
-    [kind.toLowerCase(), resource].includes(wanted),
+  const named = kinds.filter(({ kind, resource, shortNames }) =>
+    [kind.toLowerCase(), resource, ...shortNames].includes(wanted),
   )
   const others = rest.join(' ')
   const wide = only === undefined ? null : typesOf(kinds.filter(({ kind }) => only.includes(kind)))
   return named.length === 0 || others.length === 0
-    ? { text, types: wide }
-    : { text: others, types: typesOf(named) }
+    ? { text, types: wide, cluster }
+    : { text: others, types: typesOf(named), cluster }
 }
 
 const typesOf = (kinds: readonly Kind[]): string[] => kinds.map(({ type }) => type)
@@ -81,17 +92,18 @@ export function useFoundObjects(
   const { namespaces } = useScope().scope
   const { all = [], clusters: inScope } = useCounts()
   const hasSeveral = all.length > 1
+  const names = hasSeveral ? all.map(({ name }) => name) : []
   const isNear = (cluster: string | undefined): boolean =>
     inScope.some(({ name }) => name === cluster)
   const settled = useSettled(typed)
-  const { text, types } = question(settled, kinds, only)
+  const { text, types, cluster } = question(settled, kinds, names, only)
   const isAsked = text.length >= leastLength
   const { data, errors, isPending, isPrevious } = useAnswer(
     FindObjectsDocument,
     {
       text,
       types,
-      clusters: hasSeveral ? ['*'] : null,
+      clusters: hasSeveral ? [cluster ?? '*'] : null,
       namespaces: namespaces?.slice() ?? null,
     },
     { enabled: isAsked },
@@ -103,7 +115,7 @@ export function useFoundObjects(
     // Until the answer is there, only those of the one before that still fit.
     .filter(
       ({ object: { name }, value }) =>
-        !isLate || stillFits(question(typed, kinds).text, name, value),
+        !isLate || stillFits(question(typed, kinds, names).text, name, value),
     )
     .toSorted(
       (one, other) =>

@@ -35,12 +35,12 @@ export function useOwnEntries({ openKeys }: { readonly openKeys: () => void }): 
   const takesWrites = useTakesWrites()
   return {
     kinds,
-    ofKinds: kinds.map(({ path, title, kind, resource, group }) => ({
+    ofKinds: kinds.map(({ path, title, kind, resource, shortNames, group }) => ({
       key: `kind ${path}`,
       icon: 'kind',
       title,
       detail: group,
-      also: [kind, resource],
+      also: [kind, resource, ...shortNames],
       href: `/kinds/${path}`,
     })),
     clusters: (all.length < 2 ? [] : all).map(({ name, state }): Entry => ({
