@@ -106,7 +106,6 @@ export class CertificateEnds {
     const request = { fieldSelector: 'type=kubernetes.io/tls', limit: pageSize }
     let next: string | undefined
     for (let page = 0; page < maxPages; page += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- each page names the next one
       const list = await direct.list(
         { resource, metadataOnly: false },
         { ...request, continue: next },

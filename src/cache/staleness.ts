@@ -291,12 +291,10 @@ export class Incarnation {
     while (this.#isDue && !signal.aborted) {
       this.#isDue = false
       try {
-        // oxlint-disable-next-line no-await-in-loop -- retries, and repeats when asked meanwhile
         const uid = await this.#options.ask(signal)
         if (!signal.aborted) this.learn(uid)
       } catch {
         this.#isDue = true
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await sleep(backoff.nextMs(), signal)
       }
     }

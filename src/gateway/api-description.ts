@@ -93,11 +93,9 @@ export async function keptApi(
     return document === undefined
   })
   for (let at = 0; at < unread.length; at += documentsAtOnce) {
-    // oxlint-disable-next-line no-await-in-loop -- a bounded number at once
     const read = await archive.documentsOf(unread.slice(at, at + documentsAtOnce))
     for (const { hash: one, text } of read) {
       const steps = documentOfTextInSteps(one.slice(form.length), text)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const document = await inSlices(steps, () => signal.aborted)
       if (document !== undefined) held.set(one, document)
     }

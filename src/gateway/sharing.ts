@@ -226,7 +226,6 @@ export class Sharing implements AsyncDisposable {
     // While Postgres is away, nobody can.
     const canTake = () => performance.now() - this.#contactMs < graceMs
     while (holds() && hasOthers() && canTake() && performance.now() < untilMs && !signal.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- looks again
       await sleep(takeMs, signal)
     }
   }
@@ -268,7 +267,6 @@ export class Sharing implements AsyncDisposable {
           this.#isWoken = false
           this.#dueMs = performance.now() + beatMs
           this.#nextRead = reading()
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
           const shared = await archive.prolongMember(this.#member)
           // The first time, it is the process before this one.
           if (shared.isOther && !isFirst) {
@@ -281,7 +279,6 @@ export class Sharing implements AsyncDisposable {
           this.#first.resolve()
           read.resolve()
         }
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await this.#takeOver()
       } catch (error) {
         // What is held is held on, by what was known last.
@@ -293,7 +290,6 @@ export class Sharing implements AsyncDisposable {
       this.#woken = Promise.withResolvers()
       const untilDueMs = Math.max(0, this.#dueMs - performance.now())
       const pauseMs = this.#loadingSinceMs.size > 0 ? Math.min(takeMs, untilDueMs) : untilDueMs
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await Promise.race([this.#woken.promise, sleep(pauseMs, signal)])
     }
   }

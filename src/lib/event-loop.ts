@@ -159,7 +159,6 @@ export function inSlices<T>(
   if (first.done === true) return first.value
   const others = async (): Promise<T | undefined> => {
     while (true) {
-      // oxlint-disable-next-line no-await-in-loop -- gives way
       await new Promise<void>((resolve) => setImmediate(resolve))
       if (isOver()) return undefined
       const next = slice(work)

@@ -146,7 +146,6 @@ class SqliteEngine implements Engine {
   }
 
   // No other process has the file.
-  // oxlint-disable-next-line class-methods-use-this
   notify(): Promise<void> {
     return Promise.resolve()
   }
@@ -205,13 +204,11 @@ class SqliteEngine implements Engine {
     return Number(row?.['pages'] ?? 0) > 256
   }
 
-  // oxlint-disable-next-line class-methods-use-this
   failure(error: unknown): Failure {
     return failureOf(error)
   }
 
   // No other process writes.
-  // oxlint-disable-next-line class-methods-use-this
   listen(): void {}
 
   async close(): Promise<void> {

@@ -167,7 +167,6 @@ export class LiveGroups implements GroupOwner {
     const permissions = new PermissionWait(this.#options.limits.operationDeadlineMs)
     try {
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- a group may end while it is waited for
         const placed = await this.#placedOnce(placing, discovered, permissions)
         if (placed !== undefined) return placed
       }

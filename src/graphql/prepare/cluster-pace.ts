@@ -65,7 +65,6 @@ export class ClusterPace {
 
   /** Looks at all waits together: an answer over a thousand clusters may have thirty in each. */
   async #watch(end: AbortSignal): Promise<void> {
-    /* oxlint-disable no-await-in-loop -- until no wait is left */
     while (!end.aborted) {
       // Lets the process read answers that came while the event loop was blocked.
       await nextTurn()
@@ -76,7 +75,6 @@ export class ClusterPace {
       }
       await sleep(silenceCheckMs, end)
     }
-    /* oxlint-enable no-await-in-loop */
   }
 
   get #patienceMs(): number {

@@ -568,7 +568,6 @@ async function* logChunks(
         const { promise, resolve } = Promise.withResolvers<void>()
         wake = resolve
         const timer = setTimeout(resolve, Math.min(forMs, 2 ** 31 - 1))
-        // oxlint-disable-next-line no-await-in-loop -- one line after the other
         await promise
         clearTimeout(timer)
       }

@@ -156,7 +156,6 @@ export class GroupMembers implements ByteHolder {
     try {
       while (this.#isNews) {
         this.#isNews = false
-        // oxlint-disable-next-line no-await-in-loop -- one round after the other
         await inSlices(round(), () => false)
       }
     } finally {
@@ -524,7 +523,6 @@ export class ViewerMembership {
       this.#isStale = false
       try {
         this.access.begin()
-        // oxlint-disable-next-line no-await-in-loop -- again, as it has changed meanwhile
         await this.#checkOnce()
       } catch (error) {
         if (signal.aborted) return
@@ -536,7 +534,6 @@ export class ViewerMembership {
           return
         }
         this.#isStale = true
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await sleep(backoff.nextMs(), signal)
       }
     }
@@ -580,7 +577,6 @@ export class ViewerMembership {
   async #seesWithheld(): Promise<boolean> {
     while (this.#refused.size < this.#withheld.size) {
       const further = [...this.#withheld].filter(([name]) => !this.#refused.has(name))
-      // oxlint-disable-next-line no-await-in-loop -- the reviews may lead to further objects
       const seen = await Promise.all(
         further.map(async ([, { at, key, discovered }]) => {
           const isSeen = await this.access.mayLook(at, splitObjectKey(key))

@@ -148,7 +148,6 @@ export class GroupReading {
         return snapshot
       } catch (error) {
         if (snapshot.needed.length === 0 || round === maxRounds) throw error
-        // oxlint-disable-next-line no-await-in-loop -- one round after the other
         await prepared.prepare(snapshot.needed)
       }
     }

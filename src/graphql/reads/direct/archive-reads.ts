@@ -152,7 +152,6 @@ async function foundChanges(
       ...(from !== undefined && (place as { readonly before: string })),
       ...(test !== undefined && { limit: searchedAtOnce }),
     }
-    // oxlint-disable-next-line no-await-in-loop -- each page begins where the last one ends
     const page = await inTurn(() => archive.changes(asked))
     if (read === 0) ({ gaps } = page)
     for (const [at, change] of page.changes.entries()) {

@@ -346,7 +346,6 @@ export class DirectReads {
       let outcome: PodLogs | Error
       if (read === undefined) outcome = new ClientError('UNSUPPORTED', 'logs are not served here')
       else if (leftMs > 0) {
-        // oxlint-disable-next-line no-await-in-loop -- each reads many containers at once
         outcome = await read(asked, leftMs).catch((error: unknown) =>
           error instanceof Error ? error : new Error(String(error)),
         )
@@ -407,7 +406,6 @@ export class DirectReads {
           return (await access.mayLook(at, asked)) ? undefined : null
         case 'usage': {
           for (const key of Object.keys(asked.objects)) {
-            // oxlint-disable-next-line no-await-in-loop -- one that is refused is enough
             if (!(await access.mayLook(at, splitObjectKey(key)))) return null
           }
           return undefined
