@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { WorkQueue } from '../informer/work-queue/work-queue.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import { aNumber, aString, InvalidOptionError, type OptionChecks } from '../lib/options.ts'
 import type {
   ControllerObserver,
@@ -205,9 +206,7 @@ export class Metrics implements ControllerMetrics {
   }
 
   #countsOf(controller: string): ControllerCounts {
-    let counts = this.#controllers.get(controller)
-    if (counts === undefined) this.#controllers.set(controller, (counts = new ControllerCounts()))
-    return counts
+    return getOrInsert(this.#controllers, controller, () => new ControllerCounts())
   }
 }
 

@@ -23,6 +23,7 @@ import type { SharedClusters, SharedMember, SharingCalls } from '../archive/arch
 import { archivePlace, type ArchiveOptions } from '../archive/archive-options.ts'
 import { sleep } from '../lib/backoff.ts'
 import { withDeadline } from '../lib/deadline.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import { InvalidOptionError } from '../lib/options.ts'
 import { GoneMembers } from './gone-members.ts'
 import type { FailureLog, GatewayLog } from './observers.ts'
@@ -370,8 +371,7 @@ export class Sharing implements AsyncDisposable {
     const due = waiting.filter((cluster) => {
       const state = loading(cluster)
       if (state === 'absent') return false
-      const sinceMs = this.#loadingSinceMs.get(cluster) ?? nowMs
-      this.#loadingSinceMs.set(cluster, sinceMs)
+      const sinceMs = getOrInsert(this.#loadingSinceMs, cluster, () => nowMs)
       if (state === 'loaded' || this.holderOf(cluster) === null) return true
       // The former holder may reach a cluster that this gateway cannot.
       return state === 'loading' && nowMs - sinceMs > loadDeadlineMs

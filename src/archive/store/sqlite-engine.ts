@@ -8,6 +8,7 @@ import { DamagedTextError } from './bodies.ts'
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type * as sqlite from 'node:sqlite'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { ArchiveError } from '../archive-options.ts'
 import {
   replacing,
@@ -261,13 +262,10 @@ class SqliteEngine implements Engine {
   }
 
   #statement(sql: string): sqlite.StatementSync {
-    let statement = this.#prepared.get(sql)
-    if (statement === undefined) {
+    return getOrInsert(this.#prepared, sql, () => {
       if (this.#prepared.size >= 200) this.#prepared.clear()
-      statement = this.#database.prepare(numbered(sql))
-      this.#prepared.set(sql, statement)
-    }
-    return statement
+      return this.#database.prepare(numbered(sql))
+    })
   }
 }
 

@@ -7,6 +7,7 @@
 
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { FairSlots } from '../../lib/concurrency.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
 import { HeldBytes } from '../prepare/user-shares.ts'
@@ -274,9 +275,7 @@ export class LiveGroups implements GroupOwner {
   }
 
   #numberOf(one: FramePlan | ClusterCache): number {
-    let number = this.#numbers.get(one)
-    if (number === undefined) this.#numbers.set(one, (number = this.#numbered += 1))
-    return number
+    return getOrInsert(this.#numbers, one, () => (this.#numbered += 1))
   }
 
   /** Equal for subscribers who share a group. */

@@ -8,6 +8,7 @@
 
 import { sleep } from '../../lib/backoff.ts'
 import { nextTurn } from '../../lib/event-loop.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 
 /** A cluster may take this many times as long as the slowest of those that have answered. */
 const timesOthers = 3
@@ -38,8 +39,7 @@ export class ClusterPace {
 
   /** Counts a cluster, even if there is nothing to wait for. */
   add(cluster: string, wait?: Promise<unknown>): void {
-    const state = this.#clusters.get(cluster) ?? { open: 0, tookMs: 0 }
-    this.#clusters.set(cluster, state)
+    const state = getOrInsert(this.#clusters, cluster, () => ({ open: 0, tookMs: 0 }))
     if (wait === undefined) return
     state.open += 1
     const end = (): void => {

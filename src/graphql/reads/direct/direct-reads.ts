@@ -23,6 +23,7 @@ import { resourceVersion } from '../../../kubernetes/resource-version.ts'
 import { ApiStatusError } from '../../../kubernetes/status.ts'
 import { boundedParallel } from '../../../lib/concurrency.ts'
 import { withDeadline } from '../../../lib/deadline.ts'
+import { getOrInsert } from '../../../lib/get-or-insert.ts'
 import { unrestricted } from '../../../query/condition/scope.ts'
 import type { WorkBudget } from '../../../query/condition/work-budget.ts'
 import type { PastMoment } from '../../model/object-id.ts'
@@ -637,14 +638,12 @@ class CallerConnections implements AsyncDisposable {
   }
 
   to({ cluster, kind }: ClusterKind): DirectApi {
-    let api = this.#open.get(cluster)
-    if (api === undefined) {
+    return getOrInsert(this.#open, cluster, () => {
       const token = tokenFor({ cluster, kind }, this.#served, this.#token)
       const cache = this.#served.clusters.get(cluster)
       if (cache === undefined) throw new TypeError(`there is no cluster ${cluster}`)
-      this.#open.set(cluster, (api = cache.directAs(kind.resource, token.reveal())))
-    }
-    return api
+      return cache.directAs(kind.resource, token.reveal())
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
