@@ -392,8 +392,8 @@ const cacheGauges: Readonly<
 
 /** Makes the metrics of a registry. */
 const metersOf = (registry: Registry) => ({
-  counter: <L extends string>(name: string, help: string, labelNames: L[] = []): Counter<L> =>
-    new Counter({ name, help, labelNames, registers: [registry] }),
+  counter: <L extends string>(name: string, help: string, labels: L[] = []): Counter<L> =>
+    new Counter({ name, help, labelNames: labels, registers: [registry] }),
   gauge: (name: string, help: string): Gauge => new Gauge({ name, help, registers: [registry] }),
 })
 
