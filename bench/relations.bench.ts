@@ -134,7 +134,6 @@ async function turnsDuring(work: Promise<unknown>): Promise<Record<string, numbe
   work.then(end, end)
   let [last, longestTurnMs, turns] = [start, 0, 0]
   while (!progress.done) {
-    // oxlint-disable-next-line no-await-in-loop -- turn by turn
     await new Promise<void>((resolve) => setImmediate(resolve))
     const now = performance.now()
     longestTurnMs = Math.max(longestTurnMs, now - last)
@@ -161,7 +160,6 @@ async function backfills(objectCount: number): Promise<ResultTable['rows']> {
   }
   for (const [name, valuesOf] of Object.entries(chosen)) {
     if (valuesOf === undefined) continue
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const figures = await turnsDuring(store.backfillIndexers({ [name]: valuesOf }))
     rows[`${name}, in slices`] = { objects: store.size, ...figures }
     const start = performance.now()

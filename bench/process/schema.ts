@@ -72,7 +72,6 @@ async function added(number: number): Promise<object> {
     )
   while (!isServed()) {
     if (performance.now() - asked > 60_000) throw new Error('the definition is not served')
-    // oxlint-disable-next-line no-await-in-loop -- until it is there
     await sleep(20)
   }
   const addMs = performance.now() - asked

@@ -201,7 +201,6 @@ async function tokenBeforeChanges(
   })
   const { pods } = ((await answer.json()) as { data: { pods: ChangedPods } }).data
   for (const { metadata } of pods.nodes) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await fetch(`${cluster}/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`, {
       method: 'PATCH',
       headers: {

@@ -29,7 +29,6 @@ export class Hand {
 
   async press(...keys: readonly string[]): Promise<void> {
     this.interactions++
-    // oxlint-disable-next-line no-await-in-loop -- in order
     for (const key of keys) await this.page.keyboard.press(key)
   }
 

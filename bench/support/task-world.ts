@@ -96,7 +96,6 @@ async function addCertificates(storage: Storage): Promise<void> {
     ['back-office-tls', 40.5],
   ] as const) {
     const order = { name, hosts: [`${name}.example.com`], from: inDays(-50), to: inDays(days) }
-    // oxlint-disable-next-line no-await-in-loop -- in order
     const { cert, key } = await authority.issue(order)
     storage.create(
       { ...core, resource: 'secrets' },

@@ -6,6 +6,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { FairSlots } from '../lib/concurrency.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import { type AccessQuestion, questionKey } from './access-question.ts'
 import { type ChangeableAnswer, RbacChanges } from './rbac-changes.ts'
 import { AccessReviewError, reviewAccess, type ReviewRequests } from './subject-access-review.ts'
@@ -230,8 +231,7 @@ class DecisionCache {
   set(asked: Asked, decision: Decision): void {
     const { username } = asked.viewer
     const key = askedKey(asked)
-    let own = this.#users.get(username)
-    if (own === undefined) this.#users.set(username, (own = new Map()))
+    const own = getOrInsert(this.#users, username, () => new Map())
     if (!own.delete(key)) this.#size += 1
     own.set(key, decision)
     if (decision.grounds === undefined) this.changes.decidedByOthers(asked.viewer)

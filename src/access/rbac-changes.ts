@@ -5,6 +5,7 @@
  */
 
 import { subjectsBound } from '../kubernetes/rbac.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import { type Viewer, viewerKey } from './viewer.ts'
 
 export interface RbacChange {
@@ -154,8 +155,7 @@ export class RbacChanges {
   }
 
   #mark(name: string, namespace: string): void {
-    let marks = this.#marks.get(name)
-    if (marks === undefined) this.#marks.set(name, (marks = { places: new Map(), count: 0 }))
+    const marks = getOrInsert(this.#marks, name, () => ({ places: new Map(), count: 0 }))
     const { places } = marks
     if (!places.has(namespace)) this.#size += 1
     places.set(namespace, this.#lastMs)

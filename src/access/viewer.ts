@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 
 /**
  * A caller in the terms of an API server: the user of a TokenReview, of a verified JWT, or of a trusted proxy's headers.
@@ -40,13 +41,10 @@ const foreign = new WeakMap<Viewer, Viewer>()
 export function foreignViewer(viewer: Viewer): Viewer {
   const { username, groups } = viewer
   if (isSystem(username)) return anonymous
-  let other = foreign.get(viewer)
-  if (other === undefined) {
+  return getOrInsert(foreign, viewer, () => {
     const meant = groups.filter((group) => group === authenticatedGroup || !isSystem(group))
-    other = meant.length === groups.length ? viewer : { ...viewer, groups: meant }
-    foreign.set(viewer, other)
-  }
-  return other
+    return meant.length === groups.length ? viewer : { ...viewer, groups: meant }
+  })
 }
 
 function isSystem(name: string): boolean {

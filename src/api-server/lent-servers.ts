@@ -5,6 +5,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import { KeyedHash } from '../lib/keyed-hash.ts'
 
 /** A connection with the credentials of one caller. Dispose it after use; it stays open for the next use. */
@@ -35,14 +36,13 @@ export class LentServers<S extends AsyncDisposable> implements AsyncDisposable {
 
   lend(token: string): LentServer<S> {
     const key = this.#hash.of(token)
-    let entry = this.#entries.get(key)
-    if (entry === undefined) {
+    const entry = getOrInsert(this.#entries, key, () => {
       const isFull = this.#entries.size >= maxServers
       for (const [other, one] of isFull ? this.#entries : []) {
         if (one.users === 0) void this.#close(other, one)
       }
-      this.#entries.set(key, (entry = { server: this.#open(token), users: 0, timer: undefined }))
-    }
+      return { server: this.#open(token), users: 0, timer: undefined }
+    })
     const lent = entry
     clearTimeout(lent.timer)
     lent.users += 1

@@ -6,33 +6,20 @@
  */
 
 import { Worker } from 'node:worker_threads'
+import { withDeadline } from '../lib/deadline.ts'
 import { parseExact } from '../lib/json.ts'
 import type {
-  ApiDocument,
   ArchiveBatch,
   ArchiveCalls,
   ArchiveCounts,
   ArchivedKind,
   ArchiveReads,
-  ArchiveState,
-  BaseMark,
   ChangesPage,
   ChangesQuestion,
-  ClusterMark,
-  ClusterTaking,
   DifferencesQuestion,
-  KeptKind,
   KindState,
   ObjectChunk,
-  PastObject,
-  PastQuestion,
-  PublishedCluster,
-  PublishedRow,
-  ResumedChange,
   Topic,
-  SharedClusters,
-  SharedMember,
-  SharingMember,
 } from './archive-calls.ts'
 import { ArchiveError, type ArchiveErrorCode, type ArchiveOptions } from './archive-options.ts'
 import type { WorkerCall, WorkerMessage } from './store/archive-worker.ts'
@@ -100,6 +87,23 @@ class WorkerArchive implements Archive {
   #isDown = false
   #isClosed = false
 
+  readonly mark = this.#passed('mark')
+  readonly gap = this.#passed('gap')
+  readonly changesSince = this.#passed('changesSince')
+  readonly kinds = this.#passed('kinds')
+  readonly objectAt = this.#passed('objectAt')
+  readonly state = this.#passed('state')
+  readonly publish = this.#passed('publish')
+  readonly publishedAfter = this.#passed('publishedAfter')
+  readonly lackedDocuments = this.#passed('lackedDocuments')
+  readonly keepDocument = this.#passed('keepDocument')
+  readonly documentsOf = this.#passed('documentsOf')
+  readonly prolongMember = this.#passed('prolongMember', sharingDeadlineMs)
+  readonly takeClusters = this.#passed('takeClusters', sharingDeadlineMs)
+  readonly removeMember = this.#passed('removeMember', sharingDeadlineMs)
+  readonly removeGone = this.#passed('removeGone', sharingDeadlineMs)
+  readonly releaseCluster = this.#passed('releaseCluster')
+
   constructor(options: ArchiveOptions, warn: (message: string) => void) {
     this.#options = options
     this.#warn = warn
@@ -145,14 +149,6 @@ class WorkerArchive implements Archive {
     }
   }
 
-  mark(marks: readonly ClusterMark[]): Promise<void> {
-    return this.#ask('mark', [marks])
-  }
-
-  gap(kind: number, fromMs: number, toMs: number): Promise<void> {
-    return this.#ask('gap', [kind, fromMs, toMs])
-  }
-
   async *objects(kind: number): AsyncIterable<ObjectChunk> {
     const call = this.#calls
     await this.#ask('objects', [kind])
@@ -172,19 +168,6 @@ class WorkerArchive implements Archive {
     }
   }
 
-  changesSince(
-    kind: number,
-    resourceVersion: string,
-    limit: number,
-    base?: BaseMark,
-  ): Promise<readonly ResumedChange[] | undefined> {
-    return this.#ask('changesSince', [kind, resourceVersion, limit, base])
-  }
-
-  kinds(): Promise<readonly KeptKind[]> {
-    return this.#ask('kinds', [])
-  }
-
   onWritten(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
@@ -192,10 +175,6 @@ class WorkerArchive implements Archive {
 
   async changes(question: ChangesQuestion): Promise<ChangesPage> {
     return parseExact(await this.#ask<string>('changes', [question])) as ChangesPage
-  }
-
-  objectAt(question: PastQuestion): Promise<PastObject> {
-    return this.#ask('objectAt', [question])
   }
 
   async differences(question: DifferencesQuestion): Promise<ChangesPage> {
@@ -210,53 +189,6 @@ class WorkerArchive implements Archive {
   onMembers(listener: () => void): () => void {
     this.#memberListeners.add(listener)
     return () => void this.#memberListeners.delete(listener)
-  }
-
-  publish(clusters: readonly PublishedCluster[]): Promise<readonly string[]> {
-    return this.#ask('publish', [clusters])
-  }
-
-  publishedAfter(written: number): Promise<readonly PublishedRow[]> {
-    return this.#ask('publishedAfter', [written])
-  }
-
-  lackedDocuments(hashes: readonly string[]): Promise<readonly string[]> {
-    return this.#ask('lackedDocuments', [hashes])
-  }
-
-  keepDocument(document: ApiDocument): Promise<void> {
-    return this.#ask('keepDocument', [document])
-  }
-
-  documentsOf(hashes: readonly string[]): Promise<readonly ApiDocument[]> {
-    return this.#ask('documentsOf', [hashes])
-  }
-
-  prolongMember(member: SharingMember): Promise<SharedClusters> {
-    return this.#ask('prolongMember', [member], sharingDeadlineMs)
-  }
-
-  takeClusters(
-    member: SharingMember,
-    takings: readonly ClusterTaking[],
-  ): Promise<readonly string[]> {
-    return this.#ask('takeClusters', [member, takings], sharingDeadlineMs)
-  }
-
-  removeMember(member: SharingMember): Promise<void> {
-    return this.#ask('removeMember', [member], sharingDeadlineMs)
-  }
-
-  removeGone(member: SharedMember): Promise<boolean> {
-    return this.#ask('removeGone', [member], sharingDeadlineMs)
-  }
-
-  releaseCluster(cluster: string): Promise<void> {
-    return this.#ask('releaseCluster', [cluster])
-  }
-
-  state(): Promise<ArchiveState> {
-    return this.#ask('state', [])
   }
 
   async close(): Promise<void> {
@@ -348,29 +280,26 @@ class WorkerArchive implements Archive {
     this.#counts.dropped += batch.keys.length
   }
 
+  /** A call that the worker answers as it is. */
+  #passed<M extends PassedMethod>(method: M, deadlineMs?: number): ArchiveCalls[M] {
+    const ask = (...parameters: readonly unknown[]) => this.#ask(method, parameters, deadlineMs)
+    return ask as ArchiveCalls[M]
+  }
+
   /** Asks, and waits no longer than the deadline. */
   async #ask<T>(
     method: WorkerCall['method'],
     parameters: readonly unknown[],
     deadlineMs: number = questionDeadlineMs,
   ): Promise<T> {
-    const late = Promise.withResolvers<never>()
-    const timer = setTimeout(
-      () =>
-        late.reject(
-          archiveError(
-            'ARCHIVE_UNREACHABLE',
-            `the archive did not answer within ${deadlineMs / 1_000} s`,
-            undefined,
-          ),
-        ),
-      deadlineMs,
-    )
-    try {
-      return await Promise.race([this.#call<T>(method, parameters), late.promise])
-    } finally {
-      clearTimeout(timer)
-    }
+    const late = (): Error =>
+      archiveError(
+        'ARCHIVE_UNREACHABLE',
+        `the archive did not answer within ${deadlineMs / 1_000} s`,
+        undefined,
+      )
+    const answer = this.#call<T>(method, parameters)
+    return await withDeadline('the archive', answer, deadlineMs, undefined, late)
   }
 
   #call<T>(method: WorkerCall['method'], parameters: readonly unknown[]): Promise<T> {
@@ -390,6 +319,11 @@ class WorkerArchive implements Archive {
     return promise as Promise<T>
   }
 }
+
+type PassedMethod = Exclude<
+  keyof ArchiveCalls,
+  'kind' | 'write' | 'objects' | 'changes' | 'differences' | 'close'
+>
 
 /** The batch with bytes that are no part of something else, so that they can be handed over. */
 function ofItsOwn(batch: ArchiveBatch): ArchiveBatch {

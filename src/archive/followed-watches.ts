@@ -8,6 +8,7 @@
 
 import type { NamespaceStep } from '../informer/informer-observer.ts'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 
 /** A watch that was away for less is not told. */
 const leastAwayMs = 1_000
@@ -133,8 +134,7 @@ export class FollowedWatches {
   saw(namespace: string, position: ResourceVersion, isLate: boolean): void {
     const nowMs = Date.now()
     const timeMs = isLate ? 0 : nowMs
-    const steps = this.#seen.get(namespace) ?? []
-    this.#seen.set(namespace, steps)
+    const steps = getOrInsert(this.#seen, namespace, () => [])
     const last = steps.at(-1)
     if (last !== undefined && Math.abs(timeMs - last.beginsMs) < stepMs) {
       last.position = position

@@ -656,11 +656,9 @@ export class KindRecording implements ArchivedResource {
       for (;;) {
         signal.throwIfAborted()
         try {
-          // oxlint-disable-next-line no-await-in-loop -- retries
           const state = await calls.kind(kind)
           first.resolve(state)
           if (state.isHeld) {
-            // oxlint-disable-next-line no-await-in-loop -- it is known
             if (goesOn || (await first.promise).position !== state.position) this.#skipTo(state)
             this.#writes = { id: state.id, writtenMs: state.writtenMs || Date.now() }
             return state
@@ -670,7 +668,6 @@ export class KindRecording implements ArchivedResource {
         }
         this.#again = Promise.withResolvers()
         const pause = sleep(backoff.nextMs(), signal, true)
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await Promise.race([pause, this.#again.promise])
       }
     }

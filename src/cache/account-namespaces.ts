@@ -142,7 +142,6 @@ export class AccountNamespaces {
     const wanted = this.#begun + 1
     this.#isDue = true
     this.#wake?.resolve()
-    // oxlint-disable-next-line no-await-in-loop -- one round after the other
     while (this.#ended < wanted && !signal.aborted) await this.#next.promise
   }
 
@@ -168,7 +167,6 @@ export class AccountNamespaces {
     while (!signal.aborted) {
       this.#isDue = false
       this.#begun += 1
-      // oxlint-disable-next-line no-await-in-loop -- one round after the other
       if (this.#kinds.size > 0) await this.#round(signal)
       this.#ended = this.#begun
       const { resolve } = this.#next
@@ -289,7 +287,6 @@ async function mayList(
 ): Promise<boolean> {
   const post = postBy(requests, signal)
   for (const verb of verbs) {
-    // oxlint-disable-next-line no-await-in-loop -- most answers to the first are no
     if (!(await accountMay(post, { verb, group, resource, namespace }))) return false
   }
   return true

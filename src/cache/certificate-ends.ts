@@ -9,6 +9,7 @@ import { X509Certificate } from 'node:crypto'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { fieldsOf, textOf } from '../kubernetes/fields.ts'
 import type { KubernetesObject } from '../kubernetes/object.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import type { ClusterCache } from './cluster-cache.ts'
 
 /** The dates of a certificate, in milliseconds, what it says of itself, and the version of its Secret. */
@@ -35,9 +36,7 @@ const [oldMs, changedMs] = [600_000, 30_000]
 const known = new WeakMap<ClusterCache, CertificateEnds>()
 
 export function certificateEndsOf(cache: ClusterCache): CertificateEnds {
-  let ends = known.get(cache)
-  if (ends === undefined) known.set(cache, (ends = new CertificateEnds(cache)))
-  return ends
+  return getOrInsert(known, cache, () => new CertificateEnds(cache))
 }
 
 export class CertificateEnds {
@@ -106,7 +105,6 @@ export class CertificateEnds {
     const request = { fieldSelector: 'type=kubernetes.io/tls', limit: pageSize }
     let next: string | undefined
     for (let page = 0; page < maxPages; page += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- each page names the next one
       const list = await direct.list(
         { resource, metadataOnly: false },
         { ...request, continue: next },

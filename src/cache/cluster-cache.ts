@@ -17,6 +17,7 @@ import type { ReflectorOptions } from '../informer/reflector/reflector-options.t
 import type { SharedInformer } from '../informer/shared-informer.ts'
 import type { Change } from '../informer/store/change.ts'
 import type { IndexFunction, Indexers, StoreView } from '../informer/store/store-view.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import type { CacheBounds } from './cache-bounds.ts'
 import type { ClusterPrometheus } from './prometheus.ts'
 import type { UsageRings } from './usage-rings.ts'
@@ -602,8 +603,7 @@ export class ClusterCache implements AsyncDisposable {
         return view === undefined ? noValues : indexedValues(view, there, objectKey(metadata))
       }
     }
-    let wanted = this.#wanted.get(key)
-    if (wanted === undefined) this.#wanted.set(key, (wanted = new Set()))
+    const wanted = getOrInsert(this.#wanted, key, () => new Set())
     const found: Record<string, IndexFunction> = {}
     for (const name of names) {
       const isLazy = Object.hasOwn(lazy, name)

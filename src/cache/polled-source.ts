@@ -98,10 +98,8 @@ export function polledSource(options: PolledSourceOptions): ListerWatcher {
       for (;;) {
         const restMs = Math.max(0, endMs - performance.now())
         const waitMs = Math.max(0, of.dueMs - performance.now())
-        // oxlint-disable-next-line no-await-in-loop -- one list after the other
         await sleep(Math.min(waitMs, restMs), signal)
         if (signal.aborted || waitMs > restMs) return
-        // oxlint-disable-next-line no-await-in-loop -- as above
         yield* changes(of, await next(), options)
       }
     }

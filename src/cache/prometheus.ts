@@ -8,6 +8,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { FairSlots, NoSlotError } from '../lib/concurrency.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import { readUpTo } from '../lib/read-body.ts'
 import { fieldsOf, textOf } from '../kubernetes/fields.ts'
 import { objectKey, splitObjectKey } from '../kubernetes/object.ts'
@@ -78,12 +79,11 @@ export class Prometheus {
   /** `undefined` if it could take objects of another cluster for those of this one. `isOnly`: whether there are no others. */
   of(cluster: string, isOnly: boolean): ClusterPrometheus | undefined {
     if (!isOnly && !tellsClusters(this.#options)) return undefined
-    let found = this.#clusters.get(cluster)
-    if (found === undefined) {
-      found = new ClusterPrometheus(cluster, this.#options, this.#shared)
-      this.#clusters.set(cluster, found)
-    }
-    return found
+    return getOrInsert(
+      this.#clusters,
+      cluster,
+      () => new ClusterPrometheus(cluster, this.#options, this.#shared),
+    )
   }
 }
 

@@ -281,7 +281,6 @@ export class ResourceHistory {
       // Steps beyond the free room would be dropped at once.
       const room = this.#mostChanges() - this.#size
       if (from === undefined || until === undefined || room < 1) return
-      // oxlint-disable-next-line no-await-in-loop -- where to look next depends on it
       const steps = this.#isBehind(from) ? await stepsBetween(this.#options, from, until, room) : []
       if (steps === undefined) return
       wanted = steps === 'tooOld' ? wanted.slice(at + 1) : wanted.slice(0, at)

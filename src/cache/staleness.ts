@@ -19,6 +19,7 @@ import { type ApiResource, isBuiltInGroup } from '../kubernetes/api-resource.ts'
 import { isBefore, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import { Backoff, sleep } from '../lib/backoff.ts'
 import { withDeadline } from '../lib/deadline.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 
 /** A watch may be down for this time before its cache is stale. */
 const graceMs = 1_000
@@ -136,13 +137,10 @@ export class ResourceStaleness {
 
   /** The staleness of one namespace; without a name, of the watch of all namespaces. */
   of(namespace?: string): Staleness {
-    let part = this.#parts.get(namespace)
-    if (part === undefined) {
+    return getOrInsert(this.#parts, namespace, () => {
       const { lastContactMs, ...options } = this.#options
-      part = new Staleness({ ...options, lastContactMs: () => lastContactMs(namespace) })
-      this.#parts.set(namespace, part)
-    }
-    return part
+      return new Staleness({ ...options, lastContactMs: () => lastContactMs(namespace) })
+    })
   }
 
   /** Keeps only the watches of these namespaces; `undefined`: only the watch of all namespaces. */
@@ -291,12 +289,10 @@ export class Incarnation {
     while (this.#isDue && !signal.aborted) {
       this.#isDue = false
       try {
-        // oxlint-disable-next-line no-await-in-loop -- retries, and repeats when asked meanwhile
         const uid = await this.#options.ask(signal)
         if (!signal.aborted) this.learn(uid)
       } catch {
         this.#isDue = true
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await sleep(backoff.nextMs(), signal)
       }
     }

@@ -345,15 +345,12 @@ export class FollowedList<Row extends CachedRow = CachedRow> extends LiveSubscri
   async #fetch(): Promise<boolean> {
     let end = await this.#cache.fetchPage(false)
     for (let round = 0; end === 'doubtful' && round < mostRounds; round++) {
-      // oxlint-disable-next-line no-await-in-loop -- one round after the other
       const isFollowed = await this.synced.then(
         () => this.status !== 'failed' && this.status !== 'closed',
         () => false,
       )
       if (!isFollowed) break
-      // oxlint-disable-next-line no-await-in-loop
       if (round > 0) await this.#nextFrame()
-      // oxlint-disable-next-line no-await-in-loop
       end = await this.#cache.fetchPage(true)
     }
     return end !== 'whole'

@@ -9,6 +9,7 @@ import { type ApiResource, apiVersionOf, groupResourceOf } from '../kubernetes/a
 import { ApiStatusError, isNotFound } from '../kubernetes/status.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { DeadlineError, withDeadline } from '../lib/deadline.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import type { ControllerLog } from './controller-log.ts'
 
 /** Why a kind cannot be listed and watched. */
@@ -75,8 +76,7 @@ export class SourceStates {
 
   observerOf(resource: ApiResource): InformerObserver {
     const none = { counts: new Map(), problem: undefined, isListed: false, isWatched: false }
-    const state: SourceState = this.#states.get(resource) ?? none
-    this.#states.set(resource, state)
+    const state = getOrInsert(this.#states, resource, () => none)
     return {
       failed: (failure, error) => {
         const name = groupResourceOf(resource)

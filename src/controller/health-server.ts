@@ -7,6 +7,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { WorkQueue } from '../informer/work-queue/work-queue.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import { aNumber, aString, InvalidOptionError, type OptionChecks } from '../lib/options.ts'
 import type {
   ControllerObserver,
@@ -177,7 +178,7 @@ export class Metrics implements ControllerMetrics {
   }
 
   text(): string {
-    const lines = families.flatMap(({ name, type, help, of }) => [
+    const lines = Object.entries(families).flatMap(([name, [type, help, of]]) => [
       `# HELP ${name} ${help}`,
       `# TYPE ${name} ${type}`,
       ...Array.from(this.#controllers).flatMap(([controller, counts]) =>
@@ -205,9 +206,7 @@ export class Metrics implements ControllerMetrics {
   }
 
   #countsOf(controller: string): ControllerCounts {
-    let counts = this.#controllers.get(controller)
-    if (counts === undefined) this.#controllers.set(controller, (counts = new ControllerCounts()))
-    return counts
+    return getOrInsert(this.#controllers, controller, () => new ControllerCounts())
   }
 }
 
@@ -267,12 +266,11 @@ function sample(name: string, labels: Labels, value: number): string {
   return `${name}${members.length === 0 ? '' : `{${members.join(',')}}`} ${value}`
 }
 
-interface Family {
-  readonly name: string
-  readonly type: 'counter' | 'gauge' | 'histogram'
-  readonly help: string
-  readonly of: (counts: ControllerCounts) => Iterable<Sample>
-}
+type Family = readonly [
+  type: 'counter' | 'gauge' | 'histogram',
+  help: string,
+  of: (counts: ControllerCounts) => Iterable<Sample>,
+]
 
 /** A number that is read from the queue of a controller. */
 const measured =
@@ -280,91 +278,68 @@ const measured =
   ({ measured: controller }: ControllerCounts): readonly Sample[] =>
     controller === undefined ? [] : [[of(controller)]]
 
-/** The metrics of each controller, in the order of their text. */
-const families: readonly Family[] = [
-  {
-    name: 'controller_runtime_reconcile_total',
-    type: 'counter',
-    help: 'Reconciles by result.',
-    of: (counts) => Array.from(counts.results, ([result, count]) => [count, { result }] as const),
-  },
-  {
-    name: 'controller_runtime_reconcile_errors_total',
-    type: 'counter',
-    help: 'Reconciles that threw.',
-    of: (counts) => [[counts.results.get('error') ?? 0]],
-  },
-  {
-    name: 'controller_runtime_terminal_reconcile_errors_total',
-    type: 'counter',
-    help: 'Reconciles that threw a TerminalError.',
-    of: (counts) => [[counts.terminalErrors]],
-  },
-  {
-    name: 'controller_runtime_stuck_reconciles_total',
-    type: 'counter',
-    help: 'Reconciles that went on after their deadline.',
-    of: (counts) => [[counts.stuck]],
-  },
-  {
-    name: 'controller_runtime_reconcile_time_seconds',
-    type: 'histogram',
-    help: 'How long reconciles took.',
-    of: (counts) => counts.took.samples(),
-  },
-  {
-    name: 'controller_runtime_max_concurrent_reconciles',
-    type: 'gauge',
-    help: 'The number of workers.',
-    of: measured(({ concurrency }) => concurrency),
-  },
-  {
-    name: 'controller_runtime_active_workers',
-    type: 'gauge',
-    help: 'Workers that reconcile now.',
-    of: measured(({ queue }) => queue.processing.length),
-  },
-  {
-    name: 'workqueue_adds_total',
-    type: 'counter',
-    help: 'Keys that were queued.',
-    of: (counts) => [[counts.adds]],
-  },
-  {
-    name: 'workqueue_retries_total',
-    type: 'counter',
-    help: 'Keys that were queued with a delay.',
-    of: (counts) => [[counts.retries]],
-  },
-  {
-    name: 'workqueue_depth',
-    type: 'gauge',
-    help: 'Keys that wait.',
-    of: measured(({ queue }) => queue.depth),
-  },
-  {
-    name: 'workqueue_unfinished_work_seconds',
-    type: 'gauge',
-    help: 'How long all running reconciles have run.',
-    of: measured(({ queue }) => queue.unfinishedWorkMs / 1000),
-  },
-  {
-    name: 'workqueue_longest_running_processor_seconds',
-    type: 'gauge',
-    help: 'How long the oldest running reconcile has run.',
-    of: measured(({ queue }) => queue.longestRunningMs / 1000),
-  },
-  {
-    name: 'workqueue_queue_duration_seconds',
-    type: 'histogram',
-    help: 'How long keys waited for a worker.',
-    of: (counts) => counts.waited.samples(),
-  },
-  {
-    name: 'controller_events_dropped_total',
-    type: 'counter',
-    help: 'Events of reconciles that were not written, by reason.',
-    of: (counts) =>
-      Array.from(counts.droppedEvents, ([reason, count]) => [count, { reason }] as const),
-  },
-]
+/** The metrics of each controller, by name, in the order of their text. */
+const families: Readonly<Record<string, Family>> = {
+  controller_runtime_reconcile_total: [
+    'counter',
+    'Reconciles by result.',
+    (counts) => Array.from(counts.results, ([result, count]) => [count, { result }] as const),
+  ],
+  controller_runtime_reconcile_errors_total: [
+    'counter',
+    'Reconciles that threw.',
+    (counts) => [[counts.results.get('error') ?? 0]],
+  ],
+  controller_runtime_terminal_reconcile_errors_total: [
+    'counter',
+    'Reconciles that threw a TerminalError.',
+    (counts) => [[counts.terminalErrors]],
+  ],
+  controller_runtime_stuck_reconciles_total: [
+    'counter',
+    'Reconciles that went on after their deadline.',
+    (counts) => [[counts.stuck]],
+  ],
+  controller_runtime_reconcile_time_seconds: [
+    'histogram',
+    'How long reconciles took.',
+    (counts) => counts.took.samples(),
+  ],
+  controller_runtime_max_concurrent_reconciles: [
+    'gauge',
+    'The number of workers.',
+    measured(({ concurrency }) => concurrency),
+  ],
+  controller_runtime_active_workers: [
+    'gauge',
+    'Workers that reconcile now.',
+    measured(({ queue }) => queue.processing.length),
+  ],
+  workqueue_adds_total: ['counter', 'Keys that were queued.', (counts) => [[counts.adds]]],
+  workqueue_retries_total: [
+    'counter',
+    'Keys that were queued with a delay.',
+    (counts) => [[counts.retries]],
+  ],
+  workqueue_depth: ['gauge', 'Keys that wait.', measured(({ queue }) => queue.depth)],
+  workqueue_unfinished_work_seconds: [
+    'gauge',
+    'How long all running reconciles have run.',
+    measured(({ queue }) => queue.unfinishedWorkMs / 1000),
+  ],
+  workqueue_longest_running_processor_seconds: [
+    'gauge',
+    'How long the oldest running reconcile has run.',
+    measured(({ queue }) => queue.longestRunningMs / 1000),
+  ],
+  workqueue_queue_duration_seconds: [
+    'histogram',
+    'How long keys waited for a worker.',
+    (counts) => counts.waited.samples(),
+  ],
+  controller_events_dropped_total: [
+    'counter',
+    'Events of reconciles that were not written, by reason.',
+    (counts) => Array.from(counts.droppedEvents, ([reason, count]) => [count, { reason }] as const),
+  ],
+}

@@ -17,6 +17,7 @@ import type { ApiResource } from '../kubernetes/api-resource.ts'
 import type { OpenApiDocument, OpenApiDocuments } from '../kubernetes/open-api-structures.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
 import { inSlices } from '../lib/event-loop.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import { SharedValues } from '../lib/shared-values.ts'
 
 export interface ApiDescription {
@@ -39,9 +40,7 @@ const shared = new SharedValues<ApiDescription>()
 
 /** Equal for APIs of which the same schema is made. */
 export function apiHash(api: ApiDescription): string {
-  const hash = hashes.get(api) ?? textOfApi(api).hash
-  hashes.set(api, hash)
-  return hash
+  return getOrInsert(hashes, api, () => textOfApi(api).hash)
 }
 
 function textOfApi({ resources, crds, openapi }: ApiDescription): ApiDocument {
@@ -93,11 +92,9 @@ export async function keptApi(
     return document === undefined
   })
   for (let at = 0; at < unread.length; at += documentsAtOnce) {
-    // oxlint-disable-next-line no-await-in-loop -- a bounded number at once
     const read = await archive.documentsOf(unread.slice(at, at + documentsAtOnce))
     for (const { hash: one, text } of read) {
       const steps = documentOfTextInSteps(one.slice(form.length), text)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const document = await inSlices(steps, () => signal.aborted)
       if (document !== undefined) held.set(one, document)
     }

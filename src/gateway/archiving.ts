@@ -30,6 +30,7 @@ import type { ServedSchema } from '../graphql/served/served-schema.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { nextTurn } from '../lib/event-loop.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import type { GatewayLog } from './observers.ts'
 
 /** What decides how the API server writes the objects of a resource; `undefined` while it is unknown. */
@@ -112,8 +113,7 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
       if (written === undefined) partial.add(cluster)
       if (written === undefined || partial.has(cluster)) continue
       const { id, knownMs } = written
-      const mark = marks.get(cluster) ?? { cluster, atMs: nowMs, but: {} }
-      marks.set(cluster, mark)
+      const mark = getOrInsert(marks, cluster, () => ({ cluster, atMs: nowMs, but: {} }))
       if (knownMs < nowMs - unknownMs) mark.but[id] = knownMs
       else mark.atMs = Math.min(mark.atMs, knownMs)
     }
@@ -208,9 +208,7 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
   #wentBack(place: ArchivedPlace): Promise<boolean> {
     const { cluster } = place
     const key = JSON.stringify([cluster, place.incarnation()])
-    const asked = this.#asked.get(key) ?? this.#askedOf(place)
-    this.#asked.set(key, asked)
-    return asked
+    return getOrInsert(this.#asked, key, () => this.#askedOf(place))
   }
 
   async #askedOf(place: ArchivedPlace): Promise<boolean> {

@@ -95,7 +95,6 @@ export class GoneMembers {
       for (const one of others) {
         if (one === next || !this.#reached.has(one.instance)) this.#look(one)
       }
-      // oxlint-disable-next-line no-await-in-loop -- from time to time
       await sleep(lookMs, signal)
     }
   }

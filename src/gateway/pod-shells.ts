@@ -155,7 +155,6 @@ async function review(
   access.begin()
   for (const [verb = '', subresource = ''] of needs) {
     const question = questionOf(verb, pods, { namespace, name, subresource })
-    // oxlint-disable-next-line no-await-in-loop -- the second question is rare
     if (await access.may(cluster, question)) continue
     const message = `you may not ${verb} pods/${subresource} in the namespace ${namespace} of cluster ${cluster}`
     const hint = `ask for the verb ${verb} on pods/${subresource}`
@@ -306,7 +305,6 @@ async function debugContainer(
     throw error
   }
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- until it runs
     const pod = fieldsOf(await server.request('GET', podPath(target), { signal }))
     const statuses = itemsOf(fieldsOf(pod['status'])['ephemeralContainerStatuses'])
     const state = fieldsOf(statuses.find((one) => one['name'] === name)?.['state'])
@@ -319,7 +317,6 @@ async function debugContainer(
       const hint = 'name an image that the node can pull and that waits for input, such as busybox'
       throw new ClientError('BAD_USER_INPUT', text, { argument: 'debug.image', value: image, hint })
     }
-    // oxlint-disable-next-line no-await-in-loop -- as above
     await sleep(lookMs, signal)
     signal.throwIfAborted()
   }

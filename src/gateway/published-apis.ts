@@ -68,7 +68,6 @@ export class PublishedApis {
 
   /** Resolves when it is known what was published of each of these clusters. */
   async known(clusters: readonly string[]): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop -- looks again after each read
     while (!this.#isRead || clusters.some((one) => !this.#found.has(one)))
       await this.#nextRead.promise
   }
@@ -105,7 +104,6 @@ export class PublishedApis {
       signal.addEventListener('abort', () => on.wake(), { once: true })
       let left: 'done' | 'again' = 'again'
       try {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         left = await work()
         isFailing = false
       } catch (error) {
@@ -114,9 +112,7 @@ export class PublishedApis {
         if (!isFailing) this.#options.log.warn(text, codeOf(error))
         isFailing = true
       }
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await (left === 'again' ? Promise.race([woken, sleep(retryMs, signal)]) : woken)
-      // oxlint-disable-next-line no-await-in-loop -- gathers what comes together
       await sleep(gatherMs, signal)
     }
   }

@@ -114,9 +114,7 @@ export class SchemaServing {
       this.#edit = undefined
       this.#areClustersOther = false
       try {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         if ((await this.#servesEdit(edit)) || !areOthers) continue
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await inSlices(this.#remake(this.#sdl, false), () => signal.aborted)
       } catch (error) {
         log.error('the schema could not be rebuilt', { error })

@@ -38,6 +38,7 @@ import { schemaProblemInSteps, typesInSteps } from '../graphql/schema/lazy-schem
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import { SharedValues } from '../lib/shared-values.ts'
 import { nearestName } from '../lib/options.ts'
 import { usageResourceOf, usageResources } from '../kubernetes/usage.ts'
@@ -275,9 +276,7 @@ const identities = new WeakMap<object, number>()
 let lastIdentity = 0
 
 function identityOf(value: object): number {
-  const known = identities.get(value) ?? ++lastIdentity
-  identities.set(value, known)
-  return known
+  return getOrInsert(identities, value, () => ++lastIdentity)
 }
 
 function sha256(value: object): string {
@@ -302,8 +301,7 @@ export function serveBuilt(
   const byApi = new Map<string, { readonly has: HasResource; readonly served: ServedResources }>()
   for (const { name, api, cache, access: asked, described } of members) {
     const hash = api === undefined ? '' : apiHash(api)
-    const ofApi = byApi.get(hash) ?? resourcesIn(api?.resources ?? [], made)
-    byApi.set(hash, ofApi)
+    const ofApi = getOrInsert(byApi, hash, () => resourcesIn(api?.resources ?? [], made))
     const { has, served } = ofApi
     cache.serve(served)
     // What an unreachable cluster serves may be another one by now.

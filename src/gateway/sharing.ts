@@ -23,6 +23,7 @@ import type { SharedClusters, SharedMember, SharingCalls } from '../archive/arch
 import { archivePlace, type ArchiveOptions } from '../archive/archive-options.ts'
 import { sleep } from '../lib/backoff.ts'
 import { withDeadline } from '../lib/deadline.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import { InvalidOptionError } from '../lib/options.ts'
 import { GoneMembers } from './gone-members.ts'
 import type { FailureLog, GatewayLog } from './observers.ts'
@@ -226,7 +227,6 @@ export class Sharing implements AsyncDisposable {
     // While Postgres is away, nobody can.
     const canTake = () => performance.now() - this.#contactMs < graceMs
     while (holds() && hasOthers() && canTake() && performance.now() < untilMs && !signal.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- looks again
       await sleep(takeMs, signal)
     }
   }
@@ -268,7 +268,6 @@ export class Sharing implements AsyncDisposable {
           this.#isWoken = false
           this.#dueMs = performance.now() + beatMs
           this.#nextRead = reading()
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
           const shared = await archive.prolongMember(this.#member)
           // The first time, it is the process before this one.
           if (shared.isOther && !isFirst) {
@@ -281,7 +280,6 @@ export class Sharing implements AsyncDisposable {
           this.#first.resolve()
           read.resolve()
         }
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await this.#takeOver()
       } catch (error) {
         // What is held is held on, by what was known last.
@@ -293,7 +291,6 @@ export class Sharing implements AsyncDisposable {
       this.#woken = Promise.withResolvers()
       const untilDueMs = Math.max(0, this.#dueMs - performance.now())
       const pauseMs = this.#loadingSinceMs.size > 0 ? Math.min(takeMs, untilDueMs) : untilDueMs
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await Promise.race([this.#woken.promise, sleep(pauseMs, signal)])
     }
   }
@@ -374,8 +371,7 @@ export class Sharing implements AsyncDisposable {
     const due = waiting.filter((cluster) => {
       const state = loading(cluster)
       if (state === 'absent') return false
-      const sinceMs = this.#loadingSinceMs.get(cluster) ?? nowMs
-      this.#loadingSinceMs.set(cluster, sinceMs)
+      const sinceMs = getOrInsert(this.#loadingSinceMs, cluster, () => nowMs)
       if (state === 'loaded' || this.holderOf(cluster) === null) return true
       // The former holder may reach a cluster that this gateway cannot.
       return state === 'loading' && nowMs - sinceMs > loadDeadlineMs

@@ -10,6 +10,7 @@ import type { KubernetesObject, MetadataOf, Unstructured } from '../kubernetes/o
 import { reflectorBackoff } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { checkedWait, type WaitOptions } from '../lib/deadline.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import { aFunction, anObject, checkedOptions, type OptionChecks, present } from '../lib/options.ts'
 import { notOneSource, type SourceOfResources } from './controller.ts'
 import type { ListerWatcher } from './reflector/lister-watcher.ts'
@@ -387,7 +388,6 @@ let nextIdentity = 1
 
 function identify(value: unknown): string {
   if (typeof value !== 'function') return JSON.stringify(value) ?? ''
-  let identity = identities.get(value)
-  if (identity === undefined) identities.set(value, (identity = nextIdentity++))
+  const identity = getOrInsert(identities, value, () => nextIdentity++)
   return `#${identity}`
 }

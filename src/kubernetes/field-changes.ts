@@ -6,6 +6,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import { type Fields, fieldsOf, itemsOf, ownValue, textOf } from './fields.ts'
 import { lastAppliedAnnotation } from './object.ts'
 import { isJsonObject, jsonIn } from '../lib/json.ts'
@@ -313,9 +314,7 @@ function remembered<T extends object>(
 ): (owners: readonly Owner[]) => T {
   const known = new WeakMap<readonly Owner[], T>()
   return (owners) => {
-    let found = known.get(owners)
-    if (found === undefined) known.set(owners, (found = read(owners)))
-    return found
+    return getOrInsert(known, owners, () => read(owners))
   }
 }
 
@@ -354,9 +353,7 @@ function addTo(
   whole: readonly Owner[],
   owner: Owner,
 ): void {
-  const list = lists.get(step)
-  if (list === undefined) lists.set(step, [...whole, owner])
-  else list.push(owner)
+  getOrInsert(lists, step, () => [...whole]).push(owner)
 }
 
 /**

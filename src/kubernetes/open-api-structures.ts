@@ -13,6 +13,7 @@
  */
 
 import { CompressedText } from '../lib/compressed-text.ts'
+import { getOrInsert } from '../lib/get-or-insert.ts'
 import { isRecord } from '../lib/json.ts'
 import { SharedValues } from '../lib/shared-values.ts'
 import {
@@ -153,8 +154,7 @@ function* numberedStructures(start: OpenApiSchema): Generator<void, Numbered | S
     if (definition !== undefined) references.add(definition)
     let key = keyOf(part)
     if (isStructure(schema)) {
-      const number = known.get(key) ?? known.size
-      known.set(key, number)
+      const number = getOrInsert(known, key, () => known.size)
       numbers.set(schema, number)
       key = `#${number}`
     }

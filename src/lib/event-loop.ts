@@ -10,6 +10,7 @@
  */
 
 import { sleep } from './backoff.ts'
+import { getOrInsert } from './get-or-insert.ts'
 
 /** The owner of works that wait for each other. */
 export type Lane = string | object
@@ -31,12 +32,9 @@ export class Turns {
   enter(lane: Lane, shares: Iterable<Lane> = [lane]): Promise<void> | undefined {
     if (this.#spentMs < sliceMs && this.#waiting.size === 0) return undefined
     return new Promise((resolve) => {
-      let ofLane = this.#waiting.get(lane)
-      if (ofLane === undefined) this.#waiting.set(lane, (ofLane = new Map()))
+      const ofLane = getOrInsert(this.#waiting, lane, () => new Map())
       const share = emptiest(ofLane, shares)
-      const waiting = ofLane.get(share)
-      if (waiting === undefined) ofLane.set(share, [resolve])
-      else waiting.push(resolve)
+      getOrInsert(ofLane, share, () => []).push(resolve)
       this.#plan()
     })
   }
@@ -159,7 +157,6 @@ export function inSlices<T>(
   if (first.done === true) return first.value
   const others = async (): Promise<T | undefined> => {
     while (true) {
-      // oxlint-disable-next-line no-await-in-loop -- gives way
       await new Promise<void>((resolve) => setImmediate(resolve))
       if (isOver()) return undefined
       const next = slice(work)

@@ -39,7 +39,6 @@ describe('a name that no operation of a document has', () => {
     await post('first')
     const before = heapBytes()
     for (let at = 0; at < 400; at += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- the requests of one user are bounded
       expect(await post(`${at}${'x'.repeat(100_000)}`)).toContain('Unknown operation')
     }
     expect(heapBytes() - before).toBeLessThan(20 * megabyte)

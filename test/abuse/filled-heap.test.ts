@@ -11,7 +11,6 @@ import type { GraphQLAnswer } from '../support/gateway.ts'
 
 const mebibyte = 1 << 20
 
-/* oxlint-disable no-await-in-loop -- one after the other: each adds to what is held */
 
 /** Small pods and ConfigMaps of 100 KB each, beside a small cluster. */
 const startLargeCluster = (pods: number, configMaps: number): Promise<Simulator> =>

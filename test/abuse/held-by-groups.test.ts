@@ -12,7 +12,6 @@ const collect = runInNewContext('gc') as () => void
 async function liveBytes(): Promise<number> {
   for (let round = 0; round < 4; round += 1) {
     collect()
-    // oxlint-disable-next-line no-await-in-loop -- finalizers take a turn of the event loop
     await new Promise<void>((resolve) => setTimeout(resolve, 5))
   }
   const { heapUsed, external } = process.memoryUsage()
@@ -72,7 +71,6 @@ describe('what groups of subscribers retain is what they count', () => {
       await served.open(0, fields, args)
       const before = await served.measured()
       for (let number = 1; number <= groups; number += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await served.open(number, fields, args)
       }
       expect(served.planned.liveState().groups).toBe(groups + 1)

@@ -63,7 +63,6 @@ describe('what subscriptions hold is counted by what it takes', () => {
     expect(await refusal.promise).toMatchObject({ ...noRoom, value: 100_000 })
     const ann = target.gateway.as('of-ann').connect()
     for (let number = 30; number < 33; number += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect((await firstAnswer(ann, small(number))).errors).toBeUndefined()
     }
     // What she shares with nobody but mallory is hers by a half.
@@ -99,7 +98,6 @@ describe('what subscriptions hold is counted by what it takes', () => {
     const first = await firstAnswer(gateway.connect(), query)
     const maps = '/api/v1/namespaces/default/configmaps'
     for (const name of ['a', 'b', 'c', 'd']) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await created(cluster, maps, { metadata: { name }, data: { text: 'x'.repeat(50_000) } })
     }
     const count = async () => (await gateway.data('{ configMaps { totalCount } }')).configMaps
@@ -125,7 +123,6 @@ describe('what subscriptions hold is counted by what it takes', () => {
       const { cluster, gateway } = served
       const first = await firstAnswer(gateway.connect(), query)
       for (const name of ['a', 'b', 'c', 'd']) {
-        // oxlint-disable-next-line no-await-in-loop -- in order
         await created(cluster, maps, { metadata: { name }, data: { text: 'x'.repeat(50_000) } })
       }
       const from = first.data.configMaps.resumeToken

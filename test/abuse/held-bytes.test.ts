@@ -130,9 +130,7 @@ describe('what readers do not read is bounded:', () => {
   it('beyond the bound of all, somebody else is answered, and the user with the most is cut off', async () => {
     world = await startAttackedGateway({ maxUnsentBytes: 20 * mebibyte })
     for (let at = 0; at < 5; at += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await askUnread(large)
-      // oxlint-disable-next-line no-await-in-loop -- between them
       await world.neighbour()
     }
     await expect.poll(() => world.cutOff.length, { timeout }).toBeGreaterThanOrEqual(3)
@@ -151,7 +149,6 @@ describe('what readers do not read is bounded:', () => {
       const pongs = setInterval(() => socket.pong(), 50)
       for (let id = 0; world.unsent() === 0; id += 1) {
         ask(socket, `${id}`, everything(1))
-        // oxlint-disable-next-line no-await-in-loop -- until something waits, and not more than that
         await world.neighbour()
       }
       await expect.poll(() => world.cutOff, { timeout }).toEqual(['websocket'])
@@ -164,7 +161,6 @@ describe('what readers do not read is bounded:', () => {
       const socket = await askUnread(query)
       while (world.cutOff.length === 0) {
         socket.write(requestOf(query, 'application/json'))
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await world.neighbour()
       }
       await expect.poll(() => world.unsent(), { timeout }).toBe(0)

@@ -35,7 +35,6 @@ describe('A caller who asks about kinds in many clusters', () => {
         return asked.errors ?? asked.data.all.types
       }
       // Loading takes its time on a busy machine.
-      // oxlint-disable-next-line no-await-in-loop -- the first one loads the kind
       await expect.poll(read, { timeout: 60_000, message: field }).toContain('Pod')
     }
   })

@@ -23,7 +23,6 @@ describe('somebody who writes without an end', () => {
     await populate(cluster)
     await populateShop(cluster)
     for (const name of ['large', 'small']) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await cluster.must(`${core}/configmaps`, {
         method: 'POST',
         body: configMap(name, { a: name === 'large' ? large : 'b' }),
@@ -109,7 +108,6 @@ describe('somebody who writes without an end', () => {
     ).finally(() => over.abort())
     let answered = 0
     while (!over.signal.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await neighbour.data(question)
       answered += 1
     }

@@ -19,7 +19,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await served[Symbol.asyncDispose]()
   for (const world of worlds) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await world[Symbol.asyncDispose]()
   }
 })
@@ -141,10 +140,8 @@ it.each(Object.entries(closable))(
 it('viewers with the same permissions in each cluster share a group, and other ones do not', async () => {
   const [first, second] = worlds
   for (const name of ['yan', 'yuri', 'yves']) {
-    // oxlint-disable no-await-in-loop -- one after the other
     await first.allow('one', name, name, [reads('', 'pods')])
     await second.allow(name === 'yves' ? 'one' : 'two', name, name, [reads('', 'pods')])
-    // oxlint-enable no-await-in-loop
   }
   const before = served.gateway.planned.liveState().groups
   const lives = ['yan', 'yuri', 'yves'].map((name) =>
@@ -167,11 +164,9 @@ it('a cluster that joins adds to each viewer what that viewer may see of it, and
     served.gateway.configureClusters(selections.slice(0, count))
   const names = ['zara', 'zeno', 'zoe', 'zed']
   for (const name of names) {
-    // oxlint-disable no-await-in-loop -- one after the other
     await first.allow('one', name, name, [reads('', 'pods')])
     if (name === 'zed') continue
     await second.allow(name === 'zoe' ? 'two' : 'one', name, name, [reads('', 'pods')])
-    // oxlint-enable no-await-in-loop
   }
   await configure(1)
   const lives = names.map((name) => followed(caller(name)))

@@ -29,7 +29,6 @@ describe('Live counts of callers who are asked who they are', () => {
       ['ann', ['one']],
       ['ben', ['one', 'two']],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- of no matter
       for (const namespace of namespaces)
         await world.allow(namespace, user, user, [reads('', 'pods')])
     }

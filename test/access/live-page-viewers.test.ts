@@ -23,7 +23,6 @@ afterEach(async () => served[Symbol.asyncDispose]())
 
 const reader = async (username: string, namespaces: readonly string[]): Promise<Caller> => {
   for (const namespace of namespaces) {
-    // oxlint-disable-next-line no-await-in-loop -- of no matter
     await world.allow(namespace, username, username, [reads('', 'pods')])
   }
   return caller(username)
@@ -46,7 +45,6 @@ describe('Live pages of callers who are asked who they are', () => {
     const both = await reader('both', ['one', 'two'])
     const live = [follow(ann), follow(ben), follow(both)]
     for (const [at, wanted] of ['one', 'one', 'two,one'].entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await showing(live[at] as FollowedPage, wanted)
     }
     expect(state()).toMatchObject({ groups: 2, members: 3 })

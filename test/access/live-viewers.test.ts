@@ -36,7 +36,6 @@ afterEach(async () => served[Symbol.asyncDispose]())
 const reader = async (namespaces: readonly string[], rules: readonly Fields[]): Promise<Caller> => {
   const who = caller(`user-${(users += 1)}`)
   for (const namespace of namespaces) {
-    // oxlint-disable-next-line no-await-in-loop -- of no matter
     await world.allow(namespace, who.username, who.username, rules)
   }
   return who

@@ -74,7 +74,6 @@ describeSmallWorld('What is made for one user serves no other', (world) => {
     const told = async (): Promise<readonly string[]> => {
       const seen: string[] = []
       for (const subscribed of open) {
-        // oxlint-disable-next-line no-await-in-loop -- they come at the same time
         const { value } = await subscribed.next()
         const changes: readonly Fields[] = value?.data?.['pods'].changes ?? []
         const places = changes.map(({ object }): string => object.metadata.namespace)
@@ -85,7 +84,6 @@ describeSmallWorld('What is made for one user serves no other', (world) => {
     expect(await told()).toEqual(['one,two', 'one', 'two', 'one', 'one,two'])
     expect(served.gateway.planned.liveState()).toMatchObject({ groups: 3, members: 5 })
     for (const namespace of ['one', 'two']) {
-      // oxlint-disable-next-line no-await-in-loop -- in one frame, or in two
       await world().patch(`/api/v1/namespaces/${namespace}/pods/shop-1-x`, {
         metadata: { annotations: { touched: 'live' } },
       })

@@ -116,12 +116,10 @@ describe(`one truth for health, seed ${runSeed}`, () => {
 
   beforeAll(async () => {
     for (let cluster = 0; cluster < 2; cluster++) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       worlds.push(await startSmallWorld())
     }
     const all = reads('', 'pods', 'persistentvolumeclaims', 'configmaps')
     for (const world of worlds) {
-      /* oxlint-disable no-await-in-loop -- one after the other */
       const everywhere = [reads('', 'namespaces')]
       await world.allowEverywhere('ann-sees', 'ann', everywhere)
       await world.allowEverywhere('ben-sees', 'ben', everywhere)
@@ -139,7 +137,6 @@ describe(`one truth for health, seed ${runSeed}`, () => {
           if (states.length > 0) await change(world, list, `${at}/${name}`)
         }
       }
-      /* oxlint-enable no-await-in-loop */
     }
     served = await serveViewers({
       clusters: worlds.map(({ selection }, at) => ({ ...selection, name: `c${at}` })),
@@ -148,7 +145,6 @@ describe(`one truth for health, seed ${runSeed}`, () => {
   afterAll(async () => {
     await served[Symbol.asyncDispose]()
     for (const world of worlds) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await world[Symbol.asyncDispose]()
     }
   })
@@ -220,7 +216,6 @@ describe(`one truth for health, seed ${runSeed}`, () => {
 
   it('is the same in rows, counts, filters, orders, problems, owners and namespaces, for each viewer', async () => {
     for (let round = 0; round < 12; round++) {
-      /* oxlint-disable no-await-in-loop -- one after the other */
       for (const user of ['root', 'ann', 'ben']) await check(user)
       expect([...seen].toSorted()).toContain('root DEGRADED')
       const world = pick(worlds)
@@ -231,7 +226,6 @@ describe(`one truth for health, seed ${runSeed}`, () => {
         await change(world, list, `${path.replace('NAMESPACE', namespace)}/${name}`).catch(() => {})
       }
       await change(world, 'nodes', `/api/v1/nodes/nodes-${round % 4}`)
-      /* oxlint-enable no-await-in-loop */
     }
   })
 
@@ -256,10 +250,8 @@ describe(`one truth for health, seed ${runSeed}`, () => {
         'namespaces(where: { health: { eq: DEGRADED } })',
         'name',
       )
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await live.until('all', () => live.fold.synced)
       const names = [...live.fold.objects.values()].map(({ name }) => String(name))
-      // oxlint-disable-next-line no-await-in-loop -- as above
       expect(names.toSorted()).toEqual((await asked(user)).toSorted())
       expect(live.problems).toEqual([])
       live.complete()

@@ -233,7 +233,6 @@ describe('a gateway whose credentials are refused, on the simulator', () => {
     }
     for (let round = 0; round < 10; round++) {
       const tokens = Array.from({ length: 30 }, (_, at) => `unknown-${round}-${at}`)
-      // oxlint-disable-next-line no-await-in-loop -- a bounded load
       expect(new Set(await Promise.all(tokens.map(ask)))).toEqual(new Set([503]))
     }
     const lines = gateway.lines.filter((line) => line.includes('tokens cannot be verified'))

@@ -59,11 +59,8 @@ describe.skipIf(!('binDir' in findControlPlane()))(
       for (const team of ['payments', 'orders']) {
         const metadata = { name: team }
         const namespaced = `${rbac}/namespaces/${team}/rolebindings`
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await make('/api/v1/namespaces', { metadata })
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await make(`/api/v1/namespaces/${team}/secrets`, { metadata, stringData: { of: team } })
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await make(namespaced, {
           metadata,
           roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'team' },

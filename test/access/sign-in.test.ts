@@ -157,7 +157,6 @@ describe('browser sign-in at an OpenID Connect provider', () => {
     await ofBob.ping({ authorization: socketAuthorization })
     expect(await ofBob.ask(whoAmI)).toMatchObject({ data: { viewer: bob } })
     for (const authorization of [socketAuthorization, early]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const answer = await visitor().send(`${gateway.url}?query=${encodeURIComponent(whoAmI)}`, {
         authorization,
         'graphql-require-preflight': '1',
@@ -357,11 +356,9 @@ describe('browser sign-in at an OpenID Connect provider', () => {
     const begin = (path: string) =>
       browser.send(`${origin}/auth/login?return=${encodeURIComponent(path)}`)
     for (let tab = 0; tab < 10; tab++) {
-      // oxlint-disable-next-line no-await-in-loop -- one tab after the other
       const answer = await begin(`/${'a'.repeat(2_500)}`)
       expect(answer.status).toBe(400)
       expect(answer.text).toContain('RETURN_ADDRESS')
-      // oxlint-disable-next-line no-await-in-loop -- as above
       expect((await begin(`/${'a'.repeat(999)}`)).status).toBe(303)
     }
     // Beside a session of the largest size, within the 16 KiB of headers.
@@ -394,11 +391,9 @@ describe('browser sign-in at an OpenID Connect provider', () => {
     await browser.signIn('alice')
     const cookie = browser.cookieFor(origin)
     for (const foreign of ['https://evil.example', origin.replace('http:', 'https:'), 'null']) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const answer = await browser.query(whoAmI, foreign)
       expect([401, 403], foreign).toContain(answer.status)
       using socket = openSessionSocket(gateway.url, { cookie, origin: foreign })
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await socket.opened).toBe(false)
     }
     using unnamed = openSessionSocket(gateway.url, { cookie })

@@ -194,7 +194,6 @@ describe('a browser that is signed out stays so:', () => {
     const there = at(refusing, await signedIn())
     refused = unavailable
     for (const path of ['/auth/login', '/auth/callback?code=a&state=b']) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect((await browser.fetch(path)).status).toBe(503)
     }
     expect((await there.fetch('/auth/logout', { method: 'POST' })).status).toBe(200)
@@ -215,7 +214,6 @@ describe('a browser that is signed out stays so:', () => {
     for (const [as, text] of unreadable) {
       const broken = anonymous.copy()
       broken.cookies.set(as, text)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await broken.query(whoAmI), text).toMatchObject({
         status: 401,
         errors: [{ extensions: { code: 'UNAUTHENTICATED', login: '/auth/login' } }],
@@ -225,12 +223,9 @@ describe('a browser that is signed out stays so:', () => {
         cookie: broken.cookieFor(there),
         origin: there,
       })
-      // oxlint-disable-next-line no-await-in-loop -- as above
       expect(await socket.closed).toBe(4403)
       // The page asks, and its user goes on without a session.
-      // oxlint-disable-next-line no-await-in-loop -- as above
       expect(await broken.me()).toMatchObject({ signedIn: false, required: false })
-      // oxlint-disable-next-line no-await-in-loop -- as above
       expect(await broken.query(whoAmI)).toMatchObject({ data: { viewer: null } })
     }
   })

@@ -82,26 +82,20 @@ it.each([
     for (let round = 0; round < 4; round += 1) {
       for (const step of [0, 1, 2]) {
         const name = `pod-${round}-${step}`
-        // oxlint-disable-next-line no-await-in-loop -- in order
         await created(cluster, podsIn(placeOf(step)), podOf(name, 'x', placeOf(step)))
         wanted.add(name)
       }
       const shown = [...wanted].toSorted(ascending).join()
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await live.until(() => names(live) === shown)
       const stood = live.seen.at(-1)
       gateway.signal('SIGKILL')
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await gateway.ended
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await sent(cluster, 'DELETE', `${podsPath}/pod-${round}-0?gracePeriodSeconds=0`)
       wanted.delete(`pod-${round}-0`)
       proxy.requests.length = 0
       gateway = start()
-      // oxlint-disable-next-line no-await-in-loop -- as above
       live = follow(await urlOf(gateway), stood)
       const next = [...wanted].toSorted(ascending).join()
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await live.until(() => names(live) === next)
       expect(live.seen.map(({ frame }) => frame.reset)).not.toContain(true)
       for (const path of ['/api/v1/pods', podsPath, podsIn('shop')]) {

@@ -178,9 +178,7 @@ describe('a gateway that reads what another one writes', needsPostgres, () => {
     // It can neither write nor say that it lives.
     await replicas.held('SELECT * FROM holders FOR UPDATE', 8, async () => {
       for (let looks = 0; looks < 12; looks++) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await sleep(500)
-        // oxlint-disable-next-line no-await-in-loop -- as above
         expect((await replicas.asked()).gaps).toEqual([])
       }
     })

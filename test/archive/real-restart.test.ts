@@ -75,7 +75,6 @@ describeWithControlPlane('a gateway with an archive that starts again', (plane) 
     subscribe('http.client.request.start', noted)
     folder = await mkdtemp(join(tmpdir(), 'informerql-archive-'))
     for (const name of ['a', 'b', 'c']) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await write(name, { live: '1' })
     }
     gateway = await serve()
@@ -85,7 +84,6 @@ describeWithControlPlane('a gateway with an archive that starts again', (plane) 
     await gateway[Symbol.asyncDispose]()
     await rm(folder, { recursive: true })
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await remove(name)
     }
   })

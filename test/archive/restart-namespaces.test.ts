@@ -73,14 +73,12 @@ describe.each(['file', 'postgres'])(
 
     it('sends no list, and shows and tells what happened in each of them', async () => {
       for (const [at, name] of ['d', 'e'].entries()) {
-        // oxlint-disable-next-line no-await-in-loop -- one restart after the other
         await world.again(async () => {
           await world.add(`${name}-default`)
           await world.add(`${name}-shop`, 'x', 'shop')
           await world.label('s', name, 'shop')
           if (at === 1) await world.remove('b')
         })
-        // oxlint-disable-next-line no-await-in-loop -- as above
         expect(await names()).toEqual(
           at === 0
             ? ['a', 'b', 'c', 'd-default', 'd-shop', 's']
@@ -91,7 +89,6 @@ describe.each(['file', 'postgres'])(
       await expect.poll(async () => (await toldOf('b'))[0]?.type).toBe('REMOVED')
       await expect.poll(() => toldOf('s')).not.toHaveLength(0)
       for (const name of ['b', 'd-shop', 'e-default', 's']) {
-        // oxlint-disable-next-line no-await-in-loop -- in order
         for (const { after } of await toldOf(name)) expect(after).not.toBeNull()
       }
       await world.add('live', 'x', 'shop')
@@ -177,7 +174,6 @@ describe.each(['file', 'postgres'])(
       live.leave()
       await expect.poll(() => toldOf('s')).toHaveLength(1)
       for (const name of ['s', 't', 'd']) {
-        // oxlint-disable-next-line no-await-in-loop -- in order
         for (const { after } of await toldOf(name)) expect(after).not.toBeNull()
       }
       await expect.poll(gaps).toHaveLength(1)
@@ -212,7 +208,6 @@ describe.each(['file', 'postgres'])(
             () => false,
           )
         }
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await expect.poll(isLabelled).toBe(true)
       }
       await expect.poll(() => toldOf('s')).toHaveLength(1)
@@ -240,9 +235,7 @@ describe.each(['file', 'postgres'])(
       const all = { cache: {} }
       const seen: (readonly string[])[] = []
       for (const options of [all, without, without, all]) {
-        // oxlint-disable-next-line no-await-in-loop -- one restart after the other
         await world.again(async () => {}, options)
-        // oxlint-disable-next-line no-await-in-loop -- as above
         seen.push([...(await names()), String(lists()['all'] ?? 0)])
       }
       const left = ['a', 'b', 'c', 'far']
@@ -257,7 +250,6 @@ describe.each(['file', 'postgres'])(
 
     it('takes nothing from the archive where the cluster was restored from a backup', async () => {
       for (const name of ['d', 'e', 'f']) {
-        // oxlint-disable-next-line no-await-in-loop -- in order
         await world.add(name)
       }
       const stood = await world.stand(7)
@@ -279,7 +271,6 @@ describeNamespacedAccount('An account with Roles in some namespaces, and an arch
     const selection = await world().selection('restarted')
     await world().letListNamespaces('restarted')
     for (const namespace of ['red', 'green']) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await world().grant('restarted', namespace)
     }
     let lists: string[] = []

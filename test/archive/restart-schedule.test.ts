@@ -58,7 +58,6 @@ describe.each([
     }
     const writes = async (count: number): Promise<void> => {
       for (let at = 0; at < count; at += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- in order
         await write()
       }
     }
@@ -76,17 +75,13 @@ describe.each([
     for (let at = 0; at < restarts; at += 1) {
       // Some of it is seen live, some only by the gateway, and some by nobody.
       const live = world.follow(stood)
-      // oxlint-disable-next-line no-await-in-loop -- one restart after the other
       await writes(Math.floor(random() * 6))
       const wanted = matching()
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await live.until(() => names(live) === wanted)
       live.leave()
       expect(live.seen.map(({ frame }) => frame.reset)).not.toContain(true)
       stood = live.seen.at(-1) ?? stood
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await writes(Math.floor(random() * 4))
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await world.again(() => writes(Math.floor(random() * 6)))
     }
     const live = world.follow(stood)

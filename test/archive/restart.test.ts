@@ -54,12 +54,10 @@ describe.each(['file', 'postgres'])('a gateway with an archive (%s) that starts 
   it('shows what happened while it was down as soon as it answers', async () => {
     expect(await world.names()).toEqual(['a', 'b', 'c'])
     for (const name of ['d', 'e']) {
-      // oxlint-disable-next-line no-await-in-loop -- one restart after the other
       await world.again(async () => {
         await world.add(name)
         await world.label('a', name)
       })
-      // oxlint-disable-next-line no-await-in-loop -- as above
       expect(await world.names()).toContain(name)
       expect(listsOf(world.proxy, allPods)).toEqual([])
     }
@@ -157,7 +155,6 @@ describe.each(['file', 'postgres'])('a gateway with an archive (%s) that starts 
 
   it('takes nothing from the archive where the cluster was restored from a backup', async () => {
     for (const name of ['d', 'e', 'f', 'g']) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await world.add(name)
     }
     const stood = await world.stand(7)
@@ -207,9 +204,7 @@ describe.each(['file', 'postgres'])('a gateway with an archive (%s) that starts 
     const cache = { namespaces: ['default'] }
     const counts: (readonly number[])[] = []
     for (const options of [{ cache }, { cache }, {}, {}]) {
-      // oxlint-disable-next-line no-await-in-loop -- one restart after the other
       await world.again(() => world.label('a', randomUUID().slice(0, 8)), options)
-      // oxlint-disable-next-line no-await-in-loop -- as above
       expect(await world.names()).toEqual(['a', 'b', 'c'])
       counts.push([podsPath, allPods].map((path) => listsOf(world.proxy, path).length))
     }

@@ -83,7 +83,6 @@ export class RestartedGateway implements AsyncDisposable {
     const folder = await mkdtemp(join(tmpdir(), 'informerql-archive-'))
     const cluster = await startSimulator(simulator)
     for (const name of ['a', 'b', 'c']) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await created(cluster, podsPath, podOf(name))
     }
     const proxy = await startRequestProxy(cluster.url)
@@ -145,7 +144,6 @@ export class RestartedGateway implements AsyncDisposable {
     await this.gateway[Symbol.asyncDispose]()
     await this.proxy[Symbol.asyncDispose]()
     for (const cluster of this.#clusters) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await cluster[Symbol.asyncDispose]()
     }
     await rm(this.folder, { recursive: true })

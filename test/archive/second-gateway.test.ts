@@ -65,7 +65,6 @@ it(
     const started = new AbortController()
     const ended = starting.finally(() => started.abort())
     for (let changes = 0; !started.signal.aborted; changes++) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await sent(cluster, 'PATCH', `${podsPath}/busy`, {
         metadata: { labels: { change: String(changes) } },
       })

@@ -41,7 +41,6 @@ describe.each(Object.entries(apps))('lists over clusters in the cache of %s', (_
     })
     // Objects of one name in all of them.
     for (const number of [0, 1, 2]) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await make(number, 'web')
     }
   })
@@ -106,7 +105,6 @@ describe.each(Object.entries(apps))('lists over clusters in the cache of %s', (_
 
   it('page on while a cluster is cut, and have its rows in the end', async () => {
     for (const name of ['a', 'b', 'c', 'd']) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await Promise.all([make(0, name), make(2, name)])
     }
     const list = open()({ clusters: ['*'] }, 4)

@@ -46,7 +46,6 @@ describe.each(Object.entries(apps))(
     const viewer = async (...namespaces: readonly string[]): Promise<string> => {
       const user = `${name.toLowerCase().replace(' ', '-')}-${viewers++}`
       for (const namespace of namespaces) {
-        // oxlint-disable-next-line no-await-in-loop -- one or two
         await world.allow(namespace, user, user, [reads('', 'pods')])
       }
       return user

@@ -117,7 +117,6 @@ describe('what an error means to the client', () => {
 
   it.each(Object.entries(ofCodes))('%s: it %s', async (code, remedy) => {
     for (const form of ['error', 'next'] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one way of telling it after the other
       const { asked, failed, status } = await met([{ form, code }], fresh)
       expect({ failed, status, last: asked.at(-1) }).toEqual(expected(remedy))
     }
@@ -125,7 +124,6 @@ describe('what an error means to the client', () => {
 
   it.each(Object.entries(ofClosings))('closed with %s: it %s', async (code, remedy) => {
     for (const form of ['refuse', 'close'] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- before it is acknowledged, and behind that
       const { asked, failed, status } = await met([{ form, closing: Number(code) }], fresh)
       expect({ failed, status, last: asked.at(-1) }).toEqual(expected(remedy))
     }

@@ -40,7 +40,6 @@ export async function createProject(): Promise<Project> {
   for (const [, file = ''] of files) {
     // Relative: the compiler refuses to rewrite the extension of another path.
     const sources = relative(client, resolve('src', file))
-    // oxlint-disable-next-line no-await-in-loop -- five small files
     await writeFile(join(client, file), `export * from ${JSON.stringify(sources)}\n`)
   }
   await write(

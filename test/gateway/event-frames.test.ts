@@ -139,7 +139,6 @@ describe.each(Object.entries(forms))('frames of a %s by server-sent events', (_,
         const annotations = { text: `${round} ${'x'.repeat(200_000)}` }
         storage.update(podsOf, { ...before, metadata: { ...before['metadata'], annotations } })
       }
-      // oxlint-disable-next-line no-await-in-loop -- each round in a frame of its own
       await expect
         .poll(() => other.frames.length, { ...waitMs, interval: 2 })
         .toBeGreaterThan(length)

@@ -25,7 +25,6 @@ describe('a cluster that hangs', () => {
     for (const simulator of simulators) {
       for (const resource of ['configmaps', 'secrets', 'endpoints']) {
         const path = `/api/v1/namespaces/default/${resource}`
-        // oxlint-disable-next-line no-await-in-loop -- a few objects
         await created(simulator, path, { metadata: { name: 'thing' } })
       }
     }
@@ -168,10 +167,8 @@ describe('a cluster that is slow, and sends nothing meanwhile', () => {
   ): Promise<ServedGateway> => {
     const clusters: { name: string; server: string }[] = []
     for (const [name, delayMs] of Object.entries(delays)) {
-      // oxlint-disable-next-line no-await-in-loop -- three clusters
       const simulator = open.use(await startSimulator({}))
       const path = '/api/v1/namespaces/default/configmaps'
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await created(simulator, path, { metadata: { name: 'thing' } })
       const match = { resource: 'configmaps' }
       simulator.faults.inject({ fault: { type: 'delay', forMs: delayMs }, match })

@@ -96,7 +96,6 @@ describe('an id by name', () => {
     await created(simulator, '/api/v1/namespaces', { metadata: { name: 'shop' } })
     await created(simulator, '/api/v1/nodes', { metadata: { name: 'worker' } })
     for (const name of ['settings', 'spare'])
-      // oxlint-disable-next-line no-await-in-loop -- two objects
       await created(simulator, `${core}/configmaps`, { metadata: { name }, data: { a: 'b' } })
     await created(simulator, `${core}/pods`, { metadata: { name: 'web-0' }, spec: template.spec })
     await created(simulator, '/apis/apps/v1/namespaces/shop/deployments', {
@@ -174,7 +173,6 @@ describe('an id by name', () => {
     const lists = fieldsWithIds('Query').filter(([field]) => !(field in queries))
     expect(lists.length).toBeGreaterThan(40)
     for (const [field] of lists) {
-      // oxlint-disable-next-line no-await-in-loop -- one document of all would be too large
       const { data, errors } = await gateway.query(
         `{ found: ${field}(ids: ["one/ConfigMap/shop/settings"]) { totalCount } }`,
       )

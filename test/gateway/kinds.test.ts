@@ -73,7 +73,6 @@ const ask = async (
   const nodes: Fields[] = []
   let after: string | undefined
   while (true) {
-    // oxlint-disable-next-line no-await-in-loop -- pages follow each other
     const { data, errors = [] } = await gateway.query(query, { after })
     const page: Fields = data?.[field]
     nodes.push(...(page?.nodes ?? []))

@@ -119,7 +119,6 @@ describe(`Indexes that come while the gateway runs, seed ${runSeed}`, () => {
     await write('@index(name: "team", path: "metadata.annotations.team")')
     while (!hasField('team')) {
       churn(5)
-      // oxlint-disable-next-line no-await-in-loop -- turn by turn
       await nextTurn()
     }
     // It is served already, and not there yet.
@@ -132,7 +131,6 @@ describe(`Indexes that come while the gateway runs, seed ${runSeed}`, () => {
     const red = follow(client, 'pods(where: { team: { eq: "red" } })', 'metadata { name }')
     for (let turn = 0; turn < 40; turn += 1) {
       churn(5)
-      // oxlint-disable-next-line no-await-in-loop -- between the slices
       await nextTurn()
     }
     expect((await asked).pods.totalCount).toBeGreaterThan(count / 4)
@@ -156,7 +154,6 @@ describe(`Indexes that come while the gateway runs, seed ${runSeed}`, () => {
        @index(name: "found", path: "metadata.annotations.of", searchable: true)`,
     )
     while (!hasField('found')) {
-      // oxlint-disable-next-line no-await-in-loop -- turn by turn
       await nextTurn()
     }
     const selection = '{ totalCount counts { type } nodes { matched value } }'

@@ -87,7 +87,6 @@ describe('a subscription over clusters', () => {
   }
   const serve = async (count: number): Promise<void> => {
     for (let number = 0; number < count; number += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       clusters.push(await FleetCluster.start(`c${number}`, { tier: number < 2 ? 'gold' : 'iron' }))
     }
     gateway = await serveGateway({
@@ -108,7 +107,6 @@ describe('a subscription over clusters', () => {
   afterEach(async () => {
     await gateway[Symbol.asyncDispose]()
     for (const cluster of clusters.splice(0)) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await cluster[Symbol.asyncDispose]()
     }
   })
@@ -333,7 +331,6 @@ describe('a subscription over clusters', () => {
     const burst = async (count: number): Promise<void> => {
       for (let number = 0; number < count; number += 1) {
         const cluster = at(Math.floor(random() * clusters.length))
-        // oxlint-disable-next-line no-await-in-loop -- in order
         await write(cluster)
       }
     }
@@ -384,13 +381,11 @@ describe('a subscription over clusters', () => {
     ]
     for (const fault of [...faults, ...faults].toSorted(() => random() - 0.5)) {
       const victim = at(Math.floor(random() * clusters.length))
-      // oxlint-disable no-await-in-loop -- one after the other
       await fault(victim)
       await expect.poll(names, wait).toEqual(whole())
       await expect.poll(live.gaps, wait).toEqual([])
       await isQuiet()
       expect(live.frames.filter(({ reset }) => reset)).toHaveLength(1)
-      // oxlint-enable no-await-in-loop
     }
     await configure(clusters.slice(0, 4))
     objects.delete(at(4))
@@ -481,7 +476,6 @@ describe('a subscription over clusters', () => {
     const random = seededRandom(runSeed)
     for (const cluster of clusters) {
       for (let number = 0; number < 12; number += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- in order
         await cluster.make(`m${number}`, `v${number}`)
       }
     }
@@ -530,7 +524,6 @@ describe('a subscription over clusters', () => {
     }
     const burst = async (): Promise<void> => {
       for (let count = 0; count < 25; count += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- in order
         await write()
       }
       await isQuiet()

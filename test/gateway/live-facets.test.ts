@@ -48,12 +48,10 @@ describe(`Live counts, seed ${runSeed}`, () => {
       }
       put(pod(`mark-${round}`, `Running`, '1n'))
       const names = [...fresh.cluster.storage.list(podsOf)].length
-      // oxlint-disable-next-line no-await-in-loop -- round by round
       await live.until(
         ({ totalCount, sums }) =>
           totalCount === names && String(sums[0].value).endsWith(`${round + 1}n`),
       )
-      // oxlint-disable-next-line no-await-in-loop -- as above
       const { list } = await fresh.gateway.data(
         `{ list: pods(namespace: "default") { totalCount sum(of: ["cpuRequests", "restarts"]) { of value number count } facets(${args}) { by distinctCount missingCount values { value count sums { value number } } } } }`,
       )

@@ -50,9 +50,7 @@ describe('subscriptions that ask the same', () => {
     live.onReady(takeAll)
     takeAll()
     for (const name of ['a', 'b']) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await created(fresh.cluster, pods, pod(name))
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await expect.poll(() => frames.at(-1)).toContain(`"name":"${name}"`)
     }
     expect(broken.end).toEqual({ form: 'failed', errors: [failure] })
@@ -159,7 +157,6 @@ describe('subscriptions that ask the same', () => {
       ),
     )
     for (const note of ['1', '2', '3']) {
-      // oxlint-disable-next-line no-await-in-loop -- one version after the other
       await patched(`${pods}/a`, { metadata: { annotations: { note } } })
     }
     await phased('a', 'Running')

@@ -113,7 +113,6 @@ describe('subscribers of one page', () => {
     await showing(live, all.slice(0, 3).join())
     while (all.length > 0) {
       for (const name of all.splice(0, 13)) fresh.cluster.storage.delete(podsOf, 'default', name)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await live.until(
         (held) => names(held) === all.slice(0, 3).join() && held.totalCount === all.length,
       )
@@ -151,7 +150,6 @@ describe('subscribers of one page', () => {
     expect(places.length).toBeGreaterThan(2)
     for (const place of places) {
       const again = followPage(small.connect(), slow, place)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await again.until(are('Failed'))
       again.leave()
     }

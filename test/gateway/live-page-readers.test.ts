@@ -111,14 +111,11 @@ describe('readers of live pages', () => {
         change()
         const { reader } = all[upTo(all.length)] ?? { reader: undefined }
         pick([() => {}, () => reader?.cut(), () => reader?.pause(), () => reader?.resume()])()
-        // oxlint-disable-next-line no-await-in-loop -- others get their turn, or not
         if (random() < 0.3) await new Promise((resolve) => void setTimeout(resolve, upTo(30)))
       }
       if (round % 5 === 4) {
-        // oxlint-disable-next-line no-await-in-loop -- one round after the other
         const next = await served()
         proxy.target = Number(new URL(next.url).port)
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await gateway[Symbol.asyncDispose]()
         gateway = next
         for (const { reader } of all) reader.cut()
@@ -126,9 +123,7 @@ describe('readers of live pages', () => {
       for (const { reader } of all) reader.resume()
       for (const { args, reader } of all) {
         const query = `{ pods(${args}) { totalCount nodes { id ${selection} } } }`
-        // oxlint-disable-next-line no-await-in-loop -- quiet after each round
         const { pods } = await gateway.data(query)
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await expect
           .poll(() => (reader.problems.length > 0 ? reader.problems : reader.held), waitMs)
           .toEqual({ rows: pods.nodes, totalCount: pods.totalCount })
@@ -172,7 +167,6 @@ describe('readers of live pages', () => {
           status,
         })
       }
-      // oxlint-disable-next-line no-await-in-loop -- each round in a frame of its own
       await expect.poll(() => other.frames, { ...waitMs, interval: 2 }).toBeGreaterThan(frames)
     }
     const { pods } = await gateway.data(`{ pods(${args}) { totalCount nodes { id ${selected} } } }`)
@@ -205,14 +199,12 @@ describe('readers of live pages', () => {
     storage.create(podsOf, pod('f', 3))
     for (const client of [gateway.connect(), another.connect()]) {
       const after = followPage(client, page, before.seen.at(-1))
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await after.until(
         ({ rows: held }) => held.map(({ metadata }) => metadata.name).join() === 'a,e,f',
       )
       expect(after.seen[0]?.frame.reset).toBe(true)
       after.leave()
       const again = followPage(client, page, after.seen.at(-1))
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await again.until(() => again.seen.length > 0)
       expect(again.seen[0]?.frame).toMatchObject({ reset: false, changes: [] })
       again.leave()

@@ -87,7 +87,6 @@ describe('a live page', () => {
     const query = `{ pods(${page}) { totalCount nodes { ${selection} } } }`
     for (let round = 0; round < 12; round += 1) {
       for (let count = 0; count < 10; count += 1) change()
-      // oxlint-disable-next-line no-await-in-loop -- quiet after each round
       await expect
         .poll(async () => ({ totalCount, nodes: rows, now: await gateway.data(query) }), {
           timeout: 60_000,

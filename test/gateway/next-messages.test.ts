@@ -55,9 +55,7 @@ describe('the messages of those who are told the same', () => {
     await all('first')
     for (const length of [10, 15_000, 17_000, 64_000, 66_000, 200_000]) {
       const text = `${length} ${'ü'.repeat(length)}`
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await sent(cluster, 'PATCH', `${path}/one`, holding(text))
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await all(text)
     }
     expect(gateway.gateway.planned.liveState()).toMatchObject({ groups: 1, members: 9 })

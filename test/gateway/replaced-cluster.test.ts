@@ -56,7 +56,6 @@ describe('a cluster that another one takes the place of', () => {
   const pass = async (cluster: Simulator, writes = writesApart): Promise<void> => {
     await created(cluster, pods, pod('passing'))
     for (let count = 0; count < writes; count += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await sent(cluster, 'PATCH', `${pods}/passing`, { metadata: { labels: { at: `${count}` } } })
     }
   }
@@ -90,7 +89,6 @@ describe('a cluster that another one takes the place of', () => {
     await gateway[Symbol.asyncDispose]()
     await proxy[Symbol.asyncDispose]()
     for (const cluster of clusters.splice(0)) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await cluster[Symbol.asyncDispose]()
     }
   })
@@ -259,7 +257,6 @@ describe('a cluster that another one takes the place of', () => {
     })
     const lose = async (cluster: Simulator): Promise<void> => {
       for (let count = 0; count < writesApart; count += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- in order
         await sent(cluster, 'PATCH', `${pods}/kept`, { metadata: { labels: { lost: `${count}` } } })
       }
       await created(cluster, pods, pod('lost'))

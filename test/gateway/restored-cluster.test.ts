@@ -42,7 +42,6 @@ describeWithControlPlane('a cluster whose history ends', (plane) => {
   /** More than a starting server writes itself. */
   const writeMuch = async (name: string): Promise<void> => {
     for (let round = 0; round < 300; round += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await write(name, { round: `${round}` })
     }
   }
@@ -61,10 +60,8 @@ describeWithControlPlane('a cluster whose history ends', (plane) => {
   const expectAnew = async (gateway: ServedGateway, stood?: HeldBehind): Promise<void> => {
     for (const from of [stood, undefined]) {
       const live = resume(gateway.connect(), asked, from)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await live.until(() => live.seen.at(-1)?.frame.synced === true)
       expect(live.seen[0]?.frame.reset).toBe(true)
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await expectThere(live)
       live.leave()
     }

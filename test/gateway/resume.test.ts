@@ -50,7 +50,6 @@ describe('a subscription that comes back', () => {
     gateway = await serve()
     await created(cluster, '/api/v1/nodes', { metadata: { name: 'node-1' } })
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await created(cluster, pods, pod(name))
     }
   })
@@ -137,7 +136,6 @@ describe('a subscription that comes back', () => {
     gateway = await serve()
     const both = [stood, stood].map((from) => resume(gateway.connect(), asked, from))
     for (const live of both) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expectSame(live, false)
     }
     expect(gateway.gateway.planned.liveState()).toMatchObject({ resumed: 2, notResumed: 0 })
@@ -149,13 +147,9 @@ describe('a subscription that comes back', () => {
       const stood = await begin()
       await removed('b')
       for (let time = 0; time < 5; time += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await removed('d')
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await created(cluster, pods, pod('d'))
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await created(cluster, pods, pod('gone'))
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await removed('gone')
       }
       await created(cluster, pods, pod('new', 'y'))
@@ -180,10 +174,8 @@ describe('a subscription that comes back', () => {
   it('goes on after a restart although others come with tokens that the API server does not remember', async () => {
     const stood: HeldBehind[] = []
     for (let count = 0; count < 6; count += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await created(cluster, pods, pod(`new-${count}`, 'y'))
       if (count === 3) cluster.faults.inject({ fault: { type: 'compact-history' } })
-      // oxlint-disable-next-line no-await-in-loop -- as above
       stood.push(await begin())
     }
     await gateway[Symbol.asyncDispose]()
@@ -227,7 +219,6 @@ describe('a subscription that comes back', () => {
     const stood = await begin()
     const live = resume(gateway.connect(), asked)
     for (const name of ['f', 'g', 'last']) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await created(cluster, pods, pod(name))
     }
     await live.until(isWhole)
@@ -244,7 +235,6 @@ describe('a subscription that comes back', () => {
     await created(cluster, pods, pod('large'))
     for (const letter of ['a', 'b', 'c']) {
       const annotations = { text: letter.repeat(100_000) }
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await sent(cluster, 'PATCH', `${pods}/large`, { metadata: { annotations } })
     }
     await removed('large')
@@ -319,7 +309,6 @@ describe('a subscription that comes back', () => {
           : dice < 0.4
             ? removed(name)
             : labelled(name, dice < 0.8 ? 'x' : 'y')
-      // oxlint-disable-next-line no-await-in-loop -- in order; what is not there cannot be changed
       await write.catch(() => {})
     }
     await created(cluster, pods, pod('last'))
@@ -328,7 +317,6 @@ describe('a subscription that comes back', () => {
     const expected = await fresh()
     for (const from of live.seen) {
       const again = resume(gateway.connect(), asked, from)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await again.until(isWhole)
       expect(inOrder(again.held())).toEqual(expected)
       expect(again.seen[0]?.frame.reset).toBe(!from.frame.synced)

@@ -67,7 +67,6 @@ describe('a reader that stops reading', () => {
       annotations: { text: `${round} ${'x'.repeat(200_000)}` },
     })
     for (const name of names) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await created(cluster, configMaps, { metadata: { name, ...big(0) } })
     }
     const reader = await openReader(gateway.url)
@@ -84,7 +83,6 @@ describe('a reader that stops reading', () => {
     reader.socket.pause()
     for (let round = 1; round <= 20; round += 1) {
       for (const name of names) {
-        // oxlint-disable-next-line no-await-in-loop -- in order
         await sent(cluster, 'PATCH', `${configMaps}/${name}`, { metadata: big(round) })
       }
     }
@@ -123,9 +121,7 @@ describe('a reader that stops reading', () => {
     const other = follow(gateway.connect(), field, selection)
     reader.socket.pause()
     for (const text of texts) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await sent(cluster, 'PATCH', `${configMaps}/big`, { data: { text } })
-      // oxlint-disable-next-line no-await-in-loop -- each in a frame of its own
       await other.until(text.slice(0, 2), (objects) =>
         [...objects.values()].some(({ data }) => data?.text === text),
       )
@@ -147,7 +143,6 @@ describe('a reader that stops reading', () => {
     })
     const { cluster, gateway } = served
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await created(cluster, configMaps, { metadata: { name } })
     }
     const { planned } = gateway.gateway

@@ -218,9 +218,7 @@ describe('on the simulator', () => {
           await expect.poll(from(reader), patience).toEqual(frame)
         }
         for (const name of ['two', 'three', 'four']) {
-          // oxlint-disable-next-line no-await-in-loop -- each in a frame of its own
           await makePod(name)
-          // oxlint-disable-next-line no-await-in-loop -- as above
           await read([null, 1])
         }
         await proxy.refuse()
@@ -229,9 +227,7 @@ describe('on the simulator', () => {
         await proxy.listen()
         await read([null, 0])
         for (const name of ['five', 'six', 'seven']) {
-          // oxlint-disable-next-line no-await-in-loop -- each in a frame of its own
           await makePod(name)
-          // oxlint-disable-next-line no-await-in-loop -- as above
           await read([null, 1])
         }
         expect([from(slow)(), from(slow)()]).toEqual([[null, 3], undefined])

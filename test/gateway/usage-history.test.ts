@@ -96,7 +96,6 @@ describe('The history of usage', () => {
     expect(found.usageHistory.times).toHaveLength(60)
     expect(last(found.usageHistory.cpu)).toBeCloseTo(0.1, 5)
     for (const minutes of [0, -1, 1_441, 2_147_483_647]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const answer = await same.gateway.query(
         ofPod('web-0', `usageHistory(minutes: ${minutes}) { times }`),
       )
@@ -445,7 +444,6 @@ describe.each(['measured', 'in Prometheus'])(
       expect(last((await of('sees', ofPod('web-0'))).data.pod.usageHistory.cpu)).toBeGreaterThan(0)
       prometheus.asked.length = 0
       for (const query of [ofPod('web-0'), service('shop'), service('jobs')]) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const answer = await of('blind', query)
         expect(codes(answer)).toEqual(['FORBIDDEN'])
         expect(Object.values(answer.data)).toEqual([{ usageHistory: null }])

@@ -175,7 +175,6 @@ describe('Usage', () => {
     // Some intervals after the last answer, there are no further requests.
     while (often.requests() !== before) {
       before = often.requests()
-      // oxlint-disable-next-line no-await-in-loop -- looks again and again
       await new Promise((resolve) => void setTimeout(resolve, 1_000))
     }
     expect(before).toBeGreaterThan(1)
@@ -280,7 +279,6 @@ describe('Usage and permissions', () => {
       ['blind', { large: null, middle: null }],
       ['some', { large: { cpu: '250m' }, middle: null }],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one viewer after the other
       const { data, errors } = await firstAnswer(gateway.connect(caller(name)), followed)
       const seen = data.pods.changes.map(({ object }: Fields) => [object.name, object.usage])
       expect(Object.fromEntries(seen), name).toEqual(usages)
@@ -322,7 +320,6 @@ describeClusters('Usage of a cluster without metrics-server', (cluster) => {
   it('is null, and one error says what is missing', async () => {
     for (const name of ['usage-a', 'usage-b']) {
       const body = { apiVersion: 'v1', kind: 'Node', metadata: { name } }
-      // oxlint-disable-next-line no-await-in-loop -- two nodes
       await must(cluster(), '/api/v1/nodes', { method: 'POST', body })
     }
     await using gateway = await serveGateway({
@@ -344,7 +341,6 @@ describeClusters('Usage of a cluster without metrics-server', (cluster) => {
     const ordered = `nodes(orderBy: [{ usageCpu: ASC }]) { totalCount }`
     const summed = 'nodes { sum(of: ["usageCpu"]) { value } }'
     for (const query of [ordered, summed]) {
-      // oxlint-disable-next-line no-await-in-loop -- two queries
       const { errors } = await gateway.query(`{ ${query} }`)
       expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }])
     }

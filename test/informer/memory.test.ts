@@ -14,7 +14,6 @@ async function liveBytes(): Promise<number> {
   // Finalizers, and what sockets and streams let go of, take a turn of the event loop.
   for (let round = 0; round < 4; round++) {
     collect()
-    // oxlint-disable-next-line no-await-in-loop -- round after round
     await new Promise<void>((resolve) => setTimeout(resolve, 5))
   }
   const { heapUsed, external } = process.memoryUsage()

@@ -167,10 +167,8 @@ describe(`The position of a batch, seed ${runSeed}`, () => {
     }
     for (let step = 0; step < 600; step++) {
       if (step % 20 === 0) listen()
-      // oxlint-disable-next-line no-await-in-loop -- one step after the other
       await server.step()
       if (random() < 0.2) {
-        // oxlint-disable-next-line no-await-in-loop -- lets the readers read, or not
         await new Promise((resolve) => setTimeout(resolve, random() < 0.5 ? 0 : 3))
       }
     }

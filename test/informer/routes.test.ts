@@ -150,7 +150,6 @@ describe('A listener with a route', () => {
     for (const listener of listeners) {
       const reader = listener[Symbol.asyncIterator]()
       // The snapshot, which is empty, then the first change.
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await reader.next()
       void reader.next().then(() => (woken += 1))
     }

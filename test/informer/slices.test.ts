@@ -22,7 +22,6 @@ async function during<T>(work: Promise<unknown>, look: () => T): Promise<T[]> {
   work.then(settle, settle)
   while (!progress.done) {
     seen.push(look())
-    // oxlint-disable-next-line no-await-in-loop -- turn by turn
     await new Promise<void>((resolve) => setImmediate(resolve))
   }
   await work

@@ -62,7 +62,6 @@ class RemoteFrames extends FrameStream {
         if (data === undefined || data === '') continue
         this.#frames.push(Buffer.from(data))
         this.announce()
-        // oxlint-disable-next-line no-await-in-loop -- the reader sets the pace
         if (this.#frames.length > 2) await new Promise<void>((resolve) => (this.#taken = resolve))
       }
     }
@@ -129,11 +128,9 @@ export class HeldClusters implements AsyncDisposable {
         .map(({ selection }) => selection)
       const running = this.#gateways.get(gateway)
       if (running === undefined) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const started = await serveGateway({ clusters: selections, limits: this.#limits })
         this.#gateways.set(gateway, this.#stack.use(started))
       } else {
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await running.gateway.configureClusters(selections)
       }
       for (const name of names) holders.set(name, gateway)
@@ -239,7 +236,6 @@ export class HeldClusters implements AsyncDisposable {
       if (isPumping) return
       isPumping = true
       for (;;) {
-        // oxlint-disable-next-line no-await-in-loop -- the reader sets the pace
         await pace()
         const payload = stream.take()
         if (payload === undefined) break

@@ -59,11 +59,9 @@ describe('a list over clusters of several gateways', () => {
       const cluster = held.clusters[Math.floor(random() * names.length)]!
       const name = `m${Math.floor(random() * 12)}`
       const kind = random()
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       if (kind < 0.5) await cluster.make(name, String(at)).catch(() => {})
       else if (kind < 0.8) await cluster.change(name, String(at)).catch(() => {})
       else await cluster.remove(name).catch(() => {})
-      // oxlint-disable-next-line no-await-in-loop -- as above
       if (random() < 0.2) await sleep(15)
     }
   }

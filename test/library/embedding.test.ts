@@ -133,9 +133,7 @@ describe('A program that embeds the gateway', () => {
   it('refuses who is not known by errors that it can make, from its context and its authenticator', async () => {
     const authenticate = nobody
     for (const options of [{ context: nobody }, { authenticator: { authenticate } }]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await using server = await serve(options)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const response = await post(server.url, query)
       expect([response.status, response.headers.get('www-authenticate')]).toEqual([
         401,

@@ -123,11 +123,9 @@ describe.each(cases)(
       async (_, context) => {
         await using server = await serve(context)
         for (const accept of ['*/*', 'application/json', 'application/graphql-response+json']) {
-          // oxlint-disable-next-line no-await-in-loop -- one after the other
           const response = await ask(server.url, whoAmI, { accept })
           expect(response.status, accept).toBe(401)
           expect(response.headers.get('www-authenticate')).toContain('Bearer realm="informerql"')
-          // oxlint-disable-next-line no-await-in-loop -- as above
           const text = await response.text()
           expect(JSON.parse(text)).toMatchObject({
             errors: [{ extensions: { code: 'UNAUTHENTICATED', hint: expect.any(String) } }],

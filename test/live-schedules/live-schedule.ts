@@ -100,7 +100,6 @@ export class LiveSchedule implements AsyncDisposable {
     await this.#allThere()
     try {
       for (let step = 0; step < steps; step += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- one step after the other
         await this.#happen(clock)
       }
     } finally {
@@ -114,7 +113,6 @@ export class LiveSchedule implements AsyncDisposable {
     for (const { stands, followed: list } of this.clients) {
       const some = this.#some(stands, standsPerClient)
       problems.push(
-        // oxlint-disable-next-line no-await-in-loop -- those of one client at a time
         ...(await Promise.all(some.map(async (stand) => this.#resumed(stand, list, expected)))),
       )
     }
@@ -156,7 +154,6 @@ export class LiveSchedule implements AsyncDisposable {
   async #allThere(): Promise<void> {
     const deadlineMs = performance.now() + backMs
     while (!this.clients.every(({ isThere }) => isThere) && performance.now() < deadlineMs) {
-      // oxlint-disable-next-line no-await-in-loop -- until they are back
       await sleep(5)
     }
   }
@@ -223,7 +220,6 @@ export class LiveSchedule implements AsyncDisposable {
     const wanted = expected(client.followed)
     const deadlineMs = performance.now() + quietMs
     while (textOf(client.held) !== wanted && performance.now() < deadlineMs) {
-      // oxlint-disable-next-line no-await-in-loop -- until it is quiet
       await sleep(10)
     }
     const place = `${where}, ${field} ${extra} ${selection}: `
@@ -262,7 +258,6 @@ const serve = async (cluster: ScheduledCluster, door: Door): Promise<ServedGatew
   const deadlineMs = performance.now() + quietMs
   while (true) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- until it is there
       const served = await serveGateway({
         clusters: [{ name: 'one', ...cluster.selection }],
         limits: { maxFrameObjects: 3 },
@@ -272,7 +267,6 @@ const serve = async (cluster: ScheduledCluster, door: Door): Promise<ServedGatew
       return served
     } catch (error) {
       if (performance.now() > deadlineMs) throw error
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await sleep(50)
     }
   }

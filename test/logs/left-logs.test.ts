@@ -79,7 +79,6 @@ it('a reader who leaves while their right to a log is reviewed leaves no stream 
   const client = gateway.as('token-of-ann').connect()
   for (let round = 0; round < 3; round++) {
     const logs = followLogs(client, all)
-    // oxlint-disable-next-line no-await-in-loop -- one reader after the other
     await logs.until('frame', () => logs.frames.length > 0)
     logs.close()
   }

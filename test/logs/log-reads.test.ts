@@ -37,7 +37,6 @@ it('all podLogs of a query share one deadline, and no browser keeps their lines'
   expect((await learned.json()).data.podLogs.lines).toHaveLength(1)
   const named = `?extensions=${encodeURIComponent(JSON.stringify(extensions))}`
   for (const accept of ['application/json', 'text/plain;q=0.1, application/json']) {
-    // oxlint-disable-next-line no-await-in-loop -- by a plan, and by the pipeline
     const kept = await fetch(gateway.url + named, {
       headers: { accept, 'apollo-require-preflight': '1' },
     })

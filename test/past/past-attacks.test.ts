@@ -75,7 +75,6 @@ describe('who asks too much of the past', () => {
       ]) {
         const forged = JSON.stringify([...fields.slice(0, -1), place])
         const after = Buffer.from(forged).toString('base64url')
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect(
           await refusal(`{ ${list}, after: "${after}") { nodes { id } } }`),
           place,
@@ -91,12 +90,10 @@ describe('who asks too much of the past', () => {
     const many = Array.from({ length: 501 }, (_, at) => `/value-${at}`)
     for (const field of ['path', 'name', 'manager', 'kind']) {
       const query = `query ($in: [String!]) { changes(where: { ${field}: { in: $in } }) { nodes { id } } }`
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { errors } = await past.gateway.query(query, { in: many })
       expect(errors, field).toMatchObject([
         { extensions: { code: 'BAD_USER_INPUT', argument: `where.${field}` } },
       ])
-      // oxlint-disable-next-line no-await-in-loop -- as above
       const { changes } = await past.gateway.data(query, { in: many.slice(1) })
       expect(changes.nodes, field).toEqual([])
     }
@@ -135,7 +132,6 @@ it(
     ]) {
       const [name, type] = list.includes('$id') ? ['id', 'ID!'] : ['text', 'String']
       const value = name === 'id' ? `one/ConfigMap/default/${nul}` : nul
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const answer = await past.gateway.query(
         `query ($${name}: ${type}) { ${list} { nodes { id } } }`,
         { [name]: value },
@@ -161,7 +157,6 @@ it(
     const fields = JSON.parse(Buffer.from(resumeToken, 'base64url').toString()) as unknown[]
     for (const ms of [1e300, -1e300, 0.5]) {
       const forged = JSON.stringify([...fields.slice(0, -1), ms])
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const frame = await first(Buffer.from(forged).toString('base64url'))
       expect(frame, String(ms)).toMatchObject({ reset: true, incomplete: [] })
     }

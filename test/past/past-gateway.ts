@@ -56,7 +56,6 @@ export const startPast = async (
       ['/apis/apps/v1/namespaces/default/deployments', 'Deployment', deploymentSpec('mark')],
     ] as const
     for (const [path, , body] of paths) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await make(path, { ...body, metadata: { name, ...labels } })
     }
     const types = paths.map(([, type]) => type)
@@ -70,7 +69,6 @@ export const startPast = async (
       if (kinds.size < types.length) throw new Error('not seen yet')
     }, wait)
     for (const [path] of paths) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await remove(`${path}/${name}`)
     }
     return new Date().toISOString()

@@ -122,7 +122,6 @@ describe('the past, as its viewers may see it today', () => {
       changes(ids: [$id]) { nodes { id } } around: changes(around: $id) { nodes { id } } object(id: $id, at: $at) { id } }`
     for (const id of [gone['two'], 'simulated/ConfigMap/two/secret-plan']) {
       const named = String(id).replace('simulated', world.selection.name)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const answer = await served.query(alice, query, { id: named, at: new Date().toISOString() })
       expect(answer).toEqual({
         data: { changes: { nodes: [] }, around: { nodes: [] }, object: null },

@@ -231,7 +231,6 @@ describe.each(['memory', 'file'] as const)('the past, kept in a %s', (kept) => {
       const all = await rowsBehind()
       expect(all.length).toBeGreaterThan(2)
       for (const [at, { cursor }] of all.entries()) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const rest = (await rowsBehind(cursor)).map(({ node }) => node)
         expect(rest).toEqual(all.slice(at + 1).map(({ node }) => node))
       }
@@ -308,7 +307,6 @@ describe.each(['memory', 'file'] as const)('the past, kept in a %s', (kept) => {
     await make(`${core}/configmaps`, { metadata: { name: 'counted' }, data: { at: '0' } })
     for (let at = 1; at <= 12; at += 1) {
       // Each by another manager, so that none repeats the one before.
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await patch(`${core}/configmaps/counted`, { data: { at: `${at}` } }, `writer-${at}`)
     }
     await seen()
@@ -316,7 +314,6 @@ describe.each(['memory', 'file'] as const)('the past, kept in a %s', (kept) => {
     let after: string | null = null
     let pages = 0
     do {
-      // oxlint-disable-next-line no-await-in-loop -- one page after the other
       const { changes } = await gateway.data(
         `query ($after: String) { changes(types: ["ConfigMap"], where: { name: { eq: "counted" } }, first: 5, after: $after) {
           edges { cursor node { id manager fields { after } } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`,
@@ -329,9 +326,7 @@ describe.each(['memory', 'file'] as const)('the past, kept in a %s', (kept) => {
       told.push(...edges.map(({ node }: Fields) => node.fields.at(-1).after))
       after = pageInfo.hasNextPage ? pageInfo.endCursor : null
       pages += 1
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await patch(`${core}/configmaps/counted`, { data: { at: `more ${pages}` } }, `late-${pages}`)
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await seen()
     } while (after !== null)
     expect(told.slice(0, 12)).toEqual(Array.from({ length: 12 }, (_, at) => `${12 - at}`))

@@ -18,7 +18,6 @@ const manage = async ({ cluster, gateway }: ServedPortal): Promise<void> => {
     const version = versionOf('v1', {})
     version.schema.openAPIV3Schema.properties.spec = open
     const definition = definitionOf(kind, 'cert-manager.io', [version], { scope })
-    // oxlint-disable-next-line no-await-in-loop -- in order
     await created(cluster, definitionsPath, definition)
   }
   const api = { apiVersion: 'cert-manager.io/v1' }
@@ -75,7 +74,6 @@ describeInBrowser('The page of certificates', (browser) => {
       ['spent-tls', -2.5],
     ] as const) {
       const hosts = [`${name}.example.com`]
-      // oxlint-disable-next-line no-await-in-loop -- in order
       const issued = await authority.issue({ name, hosts, from: inDays(-50), to: inDays(days) })
       const data = { 'tls.crt': btoa(issued.cert), 'tls.key': btoa(issued.key) }
       storage.create(

@@ -94,19 +94,16 @@ describe('A problem', () => {
         template: { metadata: { labels: own }, spec },
       }
       const at = { metadata: { name, labels: own } }
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const deployment = await make('/apis/apps/v1/namespaces/huge/deployments', {
         ...at,
         spec: huge,
       })
       const metadata = { ...at.metadata, ...owned(deployment) }
       const pods = '/api/v1/namespaces/huge/pods'
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await make(pods, { metadata, spec })
       const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }
       const message =
         "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await setStatus(`${pods}/${name}`, {
         phase: 'Pending',
         conditions: [{ ...condition, message }],
@@ -177,7 +174,6 @@ describe('A problem', () => {
       },
     })
     for (const from of [gateway, late]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const row = await only(from, 'claims')
       expect(row['id']).toBe(first['id'])
       expect(row['message']).toContain('nope')
@@ -228,7 +224,6 @@ describe('A problem', () => {
       ['b', 'ImagePullBackOff'],
       ['c', undefined],
     ] as const) {
-      // oxlint-disable no-await-in-loop -- one after the other
       await make(pods, { metadata: { name, labels, ownerReferences }, spec })
       const main = { name: 'main', image: 'a', imageID: '', ready: false, restartCount: 0 }
       await setStatus(`${pods}/${name}`, {
@@ -243,7 +238,6 @@ describe('A problem', () => {
         ],
         containerStatuses: reason && [{ ...main, state: { waiting: { reason } } }],
       })
-      // oxlint-enable no-await-in-loop
     }
     const told = async (): Promise<readonly unknown[]> =>
       (await rows(gateway, 'image'))

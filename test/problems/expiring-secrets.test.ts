@@ -71,7 +71,6 @@ describeClusters('TLS Secrets near their end', (cluster) => {
       }),
       { ...(await secret('opaque', -90, -1)), type: 'Opaque' },
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await send('POST', secrets, one)
     }
   })
@@ -112,7 +111,6 @@ describeClusters('TLS Secrets near their end', (cluster) => {
       problemRules: { off: ['expiringTlsSecrets'] },
     })
     for (const from of [gateway, off]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { problems } = await from.data(`{ problems(namespace: "tls") { ${rows} } }`)
       expect(named(problems.nodes)).toEqual([])
     }
@@ -143,7 +141,6 @@ describe('TLS Secrets near their end', () => {
   it('are told to those who may get them, and to nobody else', async () => {
     await using world = await startSmallWorld()
     for (const namespace of ['one', 'two']) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await world.make(`/api/v1/namespaces/${namespace}/secrets`, await secret('spent', -90, -1))
     }
     const lists = { apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch'] }

@@ -382,7 +382,6 @@ it.each(scheduleSeeds(1))(
     await using first = await startSimulator({ bookmarkIntervalMs: 0 })
     await using second = await startSimulator({ bookmarkIntervalMs: 0 })
     for (const name of ['live', 'other']) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       for (const of of [first, second])
         await created(of, '/api/v1/namespaces', { metadata: { name } })
     }
@@ -406,7 +405,6 @@ it.each(scheduleSeeds(1))(
     const ids = new Map<string, string>()
     const burst = async (count: number): Promise<void> => {
       for (let at = 0; at < count; at += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- in order
         await worlds[Math.floor(random() * worlds.length)]?.step()
       }
     }
@@ -427,10 +425,8 @@ it.each(scheduleSeeds(1))(
       members: variants.length + 1,
     })
     for (let round = 0; round < 12; round += 1) {
-      // oxlint-disable no-await-in-loop -- one after the other
       await burst(25)
       await isQuiet()
-      // oxlint-enable no-await-in-loop
     }
     expect(twin.shown).toBe(followers[0]?.shown)
     const [all] = followers

@@ -114,7 +114,6 @@ export const madeShape = async (
   for (const shaped of objects) {
     // `NS` stands for the namespace.
     const one = JSON.parse(JSON.stringify(shaped).replaceAll('"NS"', `"${namespace}"`))
-    // oxlint-disable-next-line no-await-in-loop -- an object names its owner's UID
     const object = await made(cluster, namespace, one, before)
     before.set(`${one.is.split(' ')[1]}/${one.name}`, object)
   }

@@ -119,10 +119,8 @@ describe('problems between objects, live', () => {
       [() => sent(simulator, 'DELETE', `${core}/services/web`), []],
     ]
     for (const [step, rows] of steps) {
-      // oxlint-disable no-await-in-loop -- one after the other
       await step()
       await shown(rows)
-      // oxlint-enable no-await-in-loop
     }
     await frames.return?.()
     await reading
@@ -178,7 +176,6 @@ it('a gateway whose account may not list Secrets looks at all that it means to: 
   const overAll = await gateway.query(`{ problems(clusters: ["*"]) { ${asked} } }`)
   expect(overAll.data?.problems).toMatchObject(whole)
   for (const args of ['', '(clusters: ["*"])']) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const live = await firstAnswer(
       gateway.connect(),
       `subscription { problems${args} { synced ${asked} } }`,

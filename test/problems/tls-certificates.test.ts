@@ -44,7 +44,6 @@ describe('The certificates of TLS', () => {
     simulators = await Promise.all([0, 1].map(() => startSimulator({})))
     const [one, two] = simulators as readonly [Simulator, Simulator]
     for (const cluster of simulators) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await created(cluster, '/api/v1/namespaces', { metadata: { name: 'shop' } })
     }
     const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
@@ -221,7 +220,6 @@ describe('The certificates of TLS', () => {
 it('The certificates of Secrets are for those who may get them, and to others it is said that there may be more', async () => {
   await using world = await startSmallWorld()
   for (const namespace of ['one', 'two']) {
-    // oxlint-disable-next-line no-await-in-loop -- in order
     await world.make(`/api/v1/namespaces/${namespace}/secrets`, await secret(`of-${namespace}`, 5))
   }
   const lists = { apiGroups: [''], resources: ['secrets'], verbs: ['list', 'watch'] }

@@ -95,7 +95,6 @@ export const realEditedCluster = async (
     const now = new Map(cluster.objects(type).map((object) => [keyOf(object), object]))
     for (const [key, object] of before) {
       const isSame = now.get(key)?.metadata.uid === object.metadata.uid
-      // oxlint-disable-next-line no-await-in-loop -- some few, one after the other
       if (!isSame) await remove(type, object)
     }
     const isNews = ([key, { metadata }]: readonly [string, Fields]): boolean =>
@@ -118,28 +117,24 @@ export const realEditedCluster = async (
     edit: async (times) => {
       cluster.edit(times)
       for (const type of types) {
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await become(type)
       }
     },
     heard: async (gateway) => {
       const listed = new Map<Type, readonly Fields[]>()
       for (const type of types) {
-        // oxlint-disable-next-line no-await-in-loop -- as above
         listed.set(type, (await answer(listPath(type), 'GET')).items)
       }
       const selection = '(first: 500) { nodes { metadata { name namespace uid resourceVersion } } }'
       const query = `{ ${types.map((type) => `${type}: ${listFieldOf(type)}${selection}`).join(' ')} }`
       const endMs = performance.now() + heardDeadlineMs
       for (;;) {
-        // oxlint-disable-next-line no-await-in-loop -- until it has heard
         const data = await gateway.data(query)
         const behind = types.filter(
           (type) => states(data[type].nodes) !== states(listed.get(type) ?? []),
         )
         if (behind.length === 0) break
         if (performance.now() > endMs) throw new Error(`${behind.join()} not heard of`)
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await sleep(10)
       }
       return new World({ objects: (type) => listed.get(type) ?? [] })

@@ -172,7 +172,6 @@ describe('server-sent events', () => {
     let seen = ''
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
     while (!seen.endsWith(':\n\n')) {
-      // oxlint-disable-next-line no-await-in-loop -- piece by piece
       seen += (await reader?.read())?.value ?? ''
     }
     expect(seen).toContain(next({ data: { held: 'first' } }))

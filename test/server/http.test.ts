@@ -93,11 +93,9 @@ describe('the type of an answer', () => {
       'application/json; charset=iso-8859-1',
       '*/json',
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const response = await post(gateway.url, { query }, { accept })
       expect(response.status, accept).toBe(406)
       expect(response.headers.get('transfer-encoding'), accept).toBeNull()
-      // oxlint-disable-next-line no-await-in-loop -- as above
       expect(await answerOf(response)).toMatchObject({
         errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
       })
@@ -133,10 +131,8 @@ describe('the type of an answer', () => {
         clusters: [{ name: 'one', server: simulator.url }],
       })
       for (const query of ['{ configMaps { totalCount } }', '{ __schema { __typename } }']) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const response = await post(gateway.url, { query }, { accept })
         expect([response.status, response.headers.get('content-type')]).toEqual([200, type])
-        // oxlint-disable-next-line no-await-in-loop -- as above
         expect(await answerOf(response)).toHaveProperty('data')
       }
     },

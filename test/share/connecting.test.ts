@@ -24,7 +24,6 @@ describe('a cluster that connects while it is asked about', needsPostgres, () =>
     for (let count = 0; count < 60; count++) {
       const versions = [versionOf('v1', { layers: { type: 'integer' } })]
       const definition = definitionOf(`Cake${count}`, 'example.com', versions)
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await created(simulator!, definitionsPath, definition)
     }
     // What the cluster serves is known from the gateway before.
@@ -35,7 +34,6 @@ describe('a cluster that connects while it is asked about', needsPostgres, () =>
       return data?.pods?.nodes.map(({ name }: Fields) => name) ?? []
     }
     const asking = async (): Promise<void> => {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       while (!stop.signal.aborted) await names()
     }
     const all = Promise.all(Array.from({ length: 8 }, asking))

@@ -183,7 +183,6 @@ describe('shells between gateways with TLS', needsPostgres, () => {
       for (const { url } of [here, there]) {
         for (const certificate of [{}, somebody]) {
           for (const headers of [as('zoe', ['shell-users']), forged]) {
-            // oxlint-disable-next-line no-await-in-loop -- one after the other
             expect(await ended(headers, certificate, url)).toMatchObject({
               code: 'UNAUTHENTICATED',
             })

@@ -113,9 +113,7 @@ describe('shells that one gateway passes on to another one', needsPostgres, () =
 
     it('count at the holder with those that were opened there', async () => {
       for (let count = 0; count < 3; count += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const shell = await open('of-ann', { at: there })
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await shell.printed('# ')
       }
       const further = await open('of-ann')
@@ -144,7 +142,6 @@ describe('shells that one gateway passes on to another one', needsPostgres, () =
       const headers = headersOf()
       const forged = { ...headers, 'informerql-forwarded': there.address }
       for (const given of [headers, forged]) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect(await refusedExec(here.url, given)).toMatchObject({ status: 403 })
       }
       expect([here, there].flatMap((one) => [...one.began, ...one.refused])).toEqual([])
@@ -219,7 +216,6 @@ describe('shells that one gateway passes on to another one', needsPostgres, () =
         return other.end?.code === 'UNAUTHENTICATED'
       }
       for (const at of [here, there]) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await expect.poll(() => isRefused(at)).toBe(true)
       }
       // Both have authenticated it again since.

@@ -46,7 +46,6 @@ describe('a holder whose process hangs, and refuses no connection', needsPostgre
   const make = async (): Promise<void> => {
     const name = `moving-${made.length}`
     for (const [at, simulator] of shared.simulators.entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await created(simulator, podsPath, podOf(name))
       made.push(`${shared.names[at]} ${name}`)
     }
@@ -72,7 +71,6 @@ describe('a holder whose process hangs, and refuses no connection', needsPostgre
   const label = async (step: string): Promise<void> => {
     for (const name of far) {
       const simulator = shared.simulators[shared.names.indexOf(name)]!
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await sent(simulator, 'PATCH', `${podsPath}/moving-0`, { metadata: { labels: { step } } })
     }
   }

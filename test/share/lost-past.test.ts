@@ -24,9 +24,7 @@ describe('the past of a cluster whose gateway is killed', needsPostgres, () => {
     let program: SharingProgram
     let lost: string | undefined
     do {
-      // oxlint-disable-next-line no-await-in-loop -- hashing may give it nothing
       program = await shared.program()
-      // oxlint-disable-next-line no-await-in-loop -- as above
       ;[lost] = heldAt(program, await agreedHolders([here, program]))
     } while (lost === undefined)
     const simulator = shared.simulators[shared.names.indexOf(lost)]!

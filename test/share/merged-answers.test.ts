@@ -41,10 +41,8 @@ describe('a question about the past over the clusters of several gateways', need
     const options: GatewayOptions = { clusters: selected, archive, preload: ['configMaps'] }
     const started = []
     for (let at = 0; at < 2; at++) {
-      // oxlint-disable-next-line no-await-in-loop -- one finds the other
       const port = await freePort()
       const share = { address: `http://127.0.0.1:${port}` }
-      // oxlint-disable-next-line no-await-in-loop -- as above
       started.push(await serveGateway({ ...options, share }, { port }))
     }
     gateways = started
@@ -53,7 +51,6 @@ describe('a question about the past over the clusters of several gateways', need
 
   afterAll(async () => {
     for (const one of [...gateways, database, ...clusters]) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await one[Symbol.asyncDispose]()
     }
   })
@@ -129,7 +126,6 @@ describe('an answer over clusters whose holder does not answer', needsPostgres, 
 
   afterAll(async () => {
     for (const one of [asked, away, database, ...clusters]) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       await one[Symbol.asyncDispose]()
     }
   })
@@ -244,10 +240,8 @@ describe(
       const archive = { url: await postgres.database(), kinds: ['pods'] }
       const started = []
       for (let at = 0; at < 3; at++) {
-        // oxlint-disable-next-line no-await-in-loop -- one finds the others
         const port = await freePort()
         const share = { address: `http://127.0.0.1:${port}` }
-        // oxlint-disable-next-line no-await-in-loop -- as above
         started.push(await serveGateway({ ...options, archive, share }, { port }))
       }
       const [first, ...rest] = started
@@ -259,7 +253,6 @@ describe(
 
     afterAll(async () => {
       for (const one of [whole, shared, ...others, postgres, ...simulators]) {
-        // oxlint-disable-next-line no-await-in-loop -- in order
         await one?.[Symbol.asyncDispose]()
       }
     })

@@ -14,10 +14,8 @@ describe('a gateway for which there is no cluster', needsPostgres, () => {
     for (const gateway of [a, b]) {
       const names = async (): Promise<unknown> =>
         (await gateway.query('{ pods { nodes { name } } }')).data?.pods?.nodes
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect.poll(names, { timeout: 60_000 }).toEqual([{ name: 'pod-of-c-0' }])
       const isReady = (): boolean => gateway.gateway.readiness().ready
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await expect.poll(isReady, { timeout: 60_000 }).toBe(true)
     }
   }, 180_000)

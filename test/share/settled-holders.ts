@@ -20,7 +20,6 @@ export async function agreedHolders(
   const untilMs = performance.now() + deadlineMs
   let before = ''
   for (let stable = 0; ;) {
-    // oxlint-disable-next-line no-await-in-loop -- until they agree
     const all = await Promise.all(gateways.map(holdersBy))
     const [held = {}] = all.map((one) =>
       Object.fromEntries(
@@ -38,7 +37,6 @@ export async function agreedHolders(
     if (stable >= stableTimes) return held
     if (performance.now() > untilMs) throw new Error(`no agreement: ${JSON.stringify(all)}`)
     before = now
-    // oxlint-disable-next-line no-await-in-loop -- as above
     await sleep(200)
   }
 }

@@ -101,9 +101,7 @@ export class SharedGateways implements AsyncDisposable {
     const postgres = stack.use(await startPostgres())
     const simulators: Simulator[] = []
     for (let at = 0; at < count; at++) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
       const simulator = stack.use(await startSimulator())
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await created(simulator, podsPath, podOf(`pod-of-c-${at}`))
       simulators.push(simulator)
     }

@@ -52,7 +52,6 @@ describe('gateways that share clusters', needsPostgres, () => {
     for (const gateway of gateways) {
       for (const [cluster, holder] of Object.entries(holders)) {
         if (holder !== gateway.address) continue
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         await expect.poll(() => pods(gateway, cluster), patience).toContain(`pod-of-${cluster}`)
       }
     }
@@ -106,7 +105,6 @@ describe('gateways that share clusters', needsPostgres, () => {
     const make = async () => {
       for (const [at, simulator] of shared.simulators.entries()) {
         const name = `moving-${made.length}`
-        // oxlint-disable-next-line no-await-in-loop -- in order
         await created(simulator, podsPath, podOf(name))
         made.push(`${shared.names[at]} ${name}`)
       }
@@ -240,7 +238,6 @@ describe('sharing', () => {
   it('needs an address without a path', async () => {
     const archive = { url: 'postgres://127.0.0.1/none' }
     for (const address of ['10.0.0.1:4000', 'http://a/graphql', 'ftp://a']) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(createGateway({ clusters, archive, share: { address } })).rejects.toMatchObject({
         code: 'INVALID_OPTION',
         option: 'share.address',

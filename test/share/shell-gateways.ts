@@ -78,10 +78,8 @@ export async function startShellGateways({
   const clusters: { name: string; kubeconfig: string; everywhere: boolean }[] = []
   for (let at = 0; at < count; at += 1) {
     const name = `c-${at}`
-    // oxlint-disable-next-line no-await-in-loop -- in order
     const simulator = stack.use(await startCluster(isOpen, tokens))
     const kubeconfig = join(folder, `${name}.json`)
-    // oxlint-disable-next-line no-await-in-loop -- as above
     await writeFile(kubeconfig, kubeconfigText(simulator.url, 'of-gateway'))
     simulators.set(name, simulator)
     clusters.push({ name, kubeconfig, everywhere: at === 0 })

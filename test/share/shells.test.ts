@@ -28,9 +28,7 @@ it(
     const shells = new Map<string, ShellClient>()
     await using stack = new AsyncDisposableStack()
     for (const cluster of shared.names) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const shell = stack.use(await openShell(here.url, { cluster }))
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await shell.printed('# ')
       shells.set(cluster, shell)
     }
@@ -40,7 +38,6 @@ it(
     const kept = await held()
     const moved = shared.names.filter((name) => !kept.includes(name))
     for (const cluster of moved) {
-      // oxlint-disable-next-line no-await-in-loop -- each has ended, or will
       expect(await shells.get(cluster)?.ended()).toMatchObject({
         code: 'CLUSTER_UNREACHABLE',
         message: expect.stringContaining('no longer held'),

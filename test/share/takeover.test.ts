@@ -121,7 +121,6 @@ describe('gateways that share clusters, when one of them is gone', needsPostgres
     const again = await shared.program(Number(new URL(address).port))
     const isBefore = (held: Holders): boolean => heldAt({ address }, held).join() === before.join()
     for (let times = 0; times < 50; times += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- meanwhile
       for (const gateway of gateways) await asked(gateway)
     }
     await agreedHolders([...gateways, again], isBefore)
@@ -134,7 +133,6 @@ describe('gateways that share clusters, when one of them is gone', needsPostgres
 
   async function untilNothingLacks(): Promise<void> {
     for (const gateway of gateways) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect.poll(() => asked(gateway), patience).toEqual([])
     }
   }
@@ -163,7 +161,6 @@ describe('a gateway that is taken for gone, and lives', needsPostgres, () => {
     const make = async (): Promise<void> => {
       for (const [at, simulator] of shared.simulators.entries()) {
         const name = `moving-${made.length}`
-        // oxlint-disable-next-line no-await-in-loop -- in order
         await created(simulator, podsPath, podOf(name))
         made.push(`${shared.names[at]} ${name}`)
       }

@@ -81,10 +81,8 @@ describe('The metrics-server of the simulator', () => {
 
   it('is in discovery, with its APIService, only where it runs', async () => {
     for (const metrics of [true, false]) {
-      // oxlint-disable-next-line no-await-in-loop -- one server after the other
       await using simulator = await start(metrics)
       const server = serverOf(simulator)
-      // oxlint-disable-next-line no-await-in-loop -- as above
       const [groups, list, service] = await Promise.all([
         ask(server, '/apis'),
         ask(server, root),

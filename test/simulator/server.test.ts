@@ -60,12 +60,9 @@ describe('The simulated API server', () => {
       `[::1]:${port}`,
       'api.dev.example:1',
     ])
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await seen(host), host).toBe(200)
     for (const host of ['evil.example', `evil.example:${port}`, 'localhost.evil.example', '']) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await seen(host), host).toBe(403)
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await seen(host, '/simulator/faults'), host).toBe(403)
     }
     await using everywhere = await startSimulator({ host: '0.0.0.0' })

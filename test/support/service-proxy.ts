@@ -58,16 +58,13 @@ export async function startServiceProxy(first: readonly number[]): Promise<Servi
   const follow = async (): Promise<void> => {
     while (!stop.signal.aborted) {
       const all = [...replicas]
-      // oxlint-disable-next-line no-await-in-loop -- one look at all after the other
       const answers = await Promise.all(all.map(probe))
       const now = all.filter((_, at) => answers[at])
       if (now.join() !== ready.join()) {
-        // oxlint-disable-next-line no-await-in-loop -- the file before the signal
         await told(now)
         server.signal('SIGHUP')
         ready = now
       }
-      // oxlint-disable-next-line no-await-in-loop -- the period of the probes
       await sleep(probeMs)
     }
   }
@@ -80,16 +77,13 @@ export async function startServiceProxy(first: readonly number[]): Promise<Servi
       while (!ready.includes(replica)) {
         if (Date.now() > deadline)
           throw new Error(`the replica at ${replica} does not become ready`)
-        // oxlint-disable-next-line no-await-in-loop -- until the probes have seen it
         await sleep(probeMs)
       }
       // The worker that does not know the replica may take a few connections more, and answers 502 if it knows none.
       for (let answered = 0; answered < 10;) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const { status } = await fetch(`http://127.0.0.1:${port}/livez`)
         answered = status === 200 ? answered + 1 : 0
         if (Date.now() > deadline) throw new Error('nginx does not take its configuration')
-        // oxlint-disable-next-line no-await-in-loop -- the old worker ends meanwhile
         await sleep(20)
       }
     },

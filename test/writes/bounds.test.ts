@@ -166,7 +166,6 @@ describe('writes beyond the bounds', () => {
       const fields = `a: ${apply} { behind } b: ${apply} { behind } ${further}`
       const text = `mutation ($manifest: JSON!) { ${fields} }`
       const list = further.startsWith('c') ? manifest : [...manifest, ...manifest.slice(0, 17)]
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { data, errors } = await gateway.query(text, { manifest: list })
       expect(data ?? undefined).toBeUndefined()
       const value = further.startsWith('c') ? 102 : 103
@@ -194,7 +193,6 @@ describe('writes beyond the bounds', () => {
       const field = path.replace('metadata.', '')
       const manifest = { ...named('a'), metadata: { ...metadata, [field]: wrong } }
       for (const mutation of ['apply', 'create']) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const error = await refused(gateway, `${mutation}(manifest: $manifest)`, { manifest })
         expect(error).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'manifest' })
         expect(error.message).toContain(`document 1 has ${path} ${JSON.stringify(wrong)}`)

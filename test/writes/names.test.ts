@@ -16,7 +16,6 @@ it('names that would lead a proxy to another path are of no object, and are sent
     `apply(manifest: ${manifest}, namespace: "..")`,
     `create(manifest: ${manifest}, namespace: ".")`,
   ]) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const { errors } = await gateway.query(`mutation { ${mutation} { changes { path } } }`)
     expect(errors?.[0]?.extensions, mutation).toMatchObject({ code: 'NOT_FOUND' })
   }

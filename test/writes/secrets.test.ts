@@ -74,7 +74,6 @@ describeAccess('the values of a Secret, where secretData is off,', (cluster, isR
         ['JSON', [{ op: 'replace', path: '/metadata/name', value: 'other' }]],
         ['JSON', [{ op: 'replace', path: '/none/at/all', value: 1 }]],
       ] as const) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const { errors } = await unshown(
           `patch(id: "${id}", type: ${type}, patch: $patch, dryRun: ${dryRun})`,
           { patch },
@@ -108,7 +107,6 @@ describeAccess('the values of a Secret, where secretData is off,', (cluster, isR
     ]) {
       for (const more of [{}, { bogus: 1 }, { data: 'none' }, { type: 'kubernetes.io/tls' }]) {
         const given = { ...manifest, data: { password: 'b3RoZXI=' }, ...more }
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const { errors } = await unshown(mutation, { manifest: given })
         failures += errors?.length ?? 0
       }
@@ -140,7 +138,6 @@ describeAccess('the values of a Secret, where secretData is off,', (cluster, isR
     ]) {
       const patch = [{ op: 'add', path: '/metadata/labels/c', value: 'd' }, step]
       for (const dryRun of [true, false]) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const { errors } = await unshown(
           `patch(id: "${id}", type: JSON, patch: $patch, dryRun: ${dryRun})`,
           { patch },
@@ -167,10 +164,8 @@ describeAccess('the values of a Secret, where secretData is off,', (cluster, isR
               ? [{ op: 'replace', path: '/data/password', value: password }]
               : { data: { password } },
         })
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const right = await patched('aHVudGVyMg==')
       expect(right).toMatchObject({ changes: [{ path: '/data/password', masked: true }] })
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await patched('b3RoZXI=')).toEqual(right)
     }
     const applied = async (password: string): Promise<unknown> =>

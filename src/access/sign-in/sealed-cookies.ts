@@ -164,7 +164,6 @@ export class SealedCookies {
     const all = cookiesOf(cookie)
     for (const name of loginNames) {
       const sealed = all.get(name)
-      // oxlint-disable-next-line no-await-in-loop -- at most two, of which the first mostly is the one
       const pending = sealed === undefined ? undefined : await this.open('login', sealed)
       if (pending !== undefined && pending.state === state && Date.now() < pending.expiresAtMs) {
         return { pending, removed: cookieText(name, '', 0) }

@@ -11,6 +11,7 @@ import { errors, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { FairSlots, NoSlotError } from '../../lib/concurrency.ts'
 import { CodedError } from '../../lib/coded-error.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { isRecord } from '../../lib/json.ts'
 import {
   type Admitted,
@@ -169,8 +170,11 @@ export class SignIn implements Authenticator {
     const session = this.#accepted.get(credentials)
     if (session === undefined) return () => {}
     const { id } = session
-    const followed = this.#followed.get(id) ?? { session, latest: session, changed: new Set() }
-    this.#followed.set(id, followed)
+    const followed = getOrInsert(this.#followed, id, () => ({
+      session,
+      latest: session,
+      changed: new Set<() => void>(),
+    }))
     followed.changed.add(changed)
     return () => {
       followed.changed.delete(changed)
@@ -454,12 +458,11 @@ export class SignIn implements Authenticator {
     try {
       // Requests of one session share a renewal: a provider may accept each refresh token only once.
       const { id, refreshToken } = session
-      const renewing =
-        this.#renewals.get(id) ??
+      const renewing = getOrInsert(this.#renewals, id, () =>
         this.#reported('renewal', {}, (known) => this.#renew(session, refreshToken, known)).finally(
           () => this.#renewals.delete(id),
-        )
-      this.#renewals.set(id, renewing)
+        ),
+      )
       return await renewing
     } catch (error) {
       if (!isOver(session)) return session

@@ -12,7 +12,6 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
-  type ApiDocument,
   type ArchiveBatch,
   type ArchiveCalls,
   type ArchivedKind,
@@ -21,7 +20,6 @@ import {
   type ChangesPage,
   type ChangesQuestion,
   type ClusterMark,
-  type ClusterTaking,
   type DifferencesQuestion,
   joinedTexts,
   type KeptKind,
@@ -30,11 +28,7 @@ import {
   type PastObject,
   type PastQuestion,
   type PublishedCluster,
-  type PublishedRow,
   type ResumedChange,
-  type SharedClusters,
-  type SharedMember,
-  type SharingMember,
   type Topic,
 } from '../archive-calls.ts'
 import {
@@ -151,6 +145,15 @@ class ArchiveStore implements ArchiveCalls {
   readonly #parkedUntilMs = new Map<string, number>()
   #bytesSinceForgetting = 0
   readonly #timers: NodeJS.Timeout[] = []
+
+  readonly publishedAfter: ArchiveCalls['publishedAfter'] = this.#asked(publishedAfter)
+  readonly lackedDocuments: ArchiveCalls['lackedDocuments'] = this.#asked(lackedDocuments)
+  readonly keepDocument: ArchiveCalls['keepDocument'] = this.#asked(keepDocument)
+  readonly documentsOf: ArchiveCalls['documentsOf'] = this.#asked(documentsOf)
+  readonly prolongMember: ArchiveCalls['prolongMember'] = this.#asked(prolongMember)
+  readonly takeClusters: ArchiveCalls['takeClusters'] = this.#asked(takeClusters)
+  readonly removeMember: ArchiveCalls['removeMember'] = this.#asked(removeMember)
+  readonly removeGone: ArchiveCalls['removeGone'] = this.#asked(removeGone)
 
   constructor(place: ArchivePlace, engine: Engine, options: StoreOptions, events: StoreEvents) {
     this.#place = place
@@ -330,41 +333,6 @@ class ArchiveStore implements ArchiveCalls {
     })
   }
 
-  publishedAfter(written: number): Promise<readonly PublishedRow[]> {
-    return this.#ask((engine) => publishedAfter(engine, written))
-  }
-
-  lackedDocuments(hashes: readonly string[]): Promise<readonly string[]> {
-    return this.#ask((engine) => lackedDocuments(engine, hashes))
-  }
-
-  keepDocument(document: ApiDocument): Promise<void> {
-    return this.#ask((engine) => keepDocument(engine, document))
-  }
-
-  documentsOf(hashes: readonly string[]): Promise<readonly ApiDocument[]> {
-    return this.#ask((engine) => documentsOf(engine, hashes))
-  }
-
-  prolongMember(member: SharingMember): Promise<SharedClusters> {
-    return this.#ask((engine) => prolongMember(engine, member))
-  }
-
-  takeClusters(
-    member: SharingMember,
-    takings: readonly ClusterTaking[],
-  ): Promise<readonly string[]> {
-    return this.#ask((engine) => takeClusters(engine, member, takings))
-  }
-
-  removeMember(member: SharingMember): Promise<void> {
-    return this.#ask((engine) => removeMember(engine, member))
-  }
-
-  removeGone(member: SharedMember): Promise<boolean> {
-    return this.#ask((engine) => removeGone(engine, member))
-  }
-
   releaseCluster(cluster: string): Promise<void> {
     return this.#ask(async (engine) => {
       await this.#holding((holders) =>
@@ -383,6 +351,13 @@ class ArchiveStore implements ArchiveCalls {
       this.#engine.transaction((statements) => holders.release(statements)),
     ).catch(() => undefined)
     await this.#engine.close()
+  }
+
+  /** A call that is a question to the database. */
+  #asked<Given extends readonly unknown[], T>(
+    question: (engine: Engine, ...given: Given) => Promise<T>,
+  ): (...given: Given) => Promise<T> {
+    return (...given) => this.#ask((engine) => question(engine, ...given))
   }
 
   /** Answers a question. Rejects with `ArchiveError`. */

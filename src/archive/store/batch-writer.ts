@@ -4,6 +4,7 @@
  * state before needs no read. What is remembered of kinds and states changes only after the commit.
  */
 
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import type { ArchiveBatch, ArchivedKind } from '../archive-calls.ts'
 import { ArchiveError } from '../archive-options.ts'
 import { KeptTexts, lost, packedText, unlessLost } from './bodies.ts'
@@ -322,8 +323,7 @@ class WrittenRows {
     counts.objectBytes -= this.states.get(place)?.bytes ?? 0
     this.states.set(place, undefined)
     this.#objects.delete(place)
-    const removedOfKind = this.#removed.get(kind) ?? new Set()
-    this.#removed.set(kind, removedOfKind.add(key))
+    getOrInsert(this.#removed, kind, () => new Set()).add(key)
   }
 
   change(kind: number, bytes: number, row: readonly SqlValue[]): void {
@@ -354,14 +354,12 @@ class WrittenRows {
   }
 
   #countsOf(kind: number): Counts {
-    const counts = this.counts.get(kind) ?? {
+    return getOrInsert(this.counts, kind, () => ({
       objects: 0,
       objectBytes: 0,
       changes: 0,
       changeBytes: 0,
-    }
-    this.counts.set(kind, counts)
-    return counts
+    }))
   }
 }
 
@@ -451,9 +449,8 @@ function namedUntilNow(kind: WrittenKind, number: number): Set<string> {
 function namedBy(works: readonly BatchOfKind[]): ReadonlyMap<number, Set<string>> {
   const keysByKind = new Map<number, Set<string>>()
   for (const { kind, batch } of works) {
-    const keys = keysByKind.get(kind.id) ?? new Set()
+    const keys = getOrInsert(keysByKind, kind.id, () => new Set())
     for (const key of batch.keys) keys.add(key)
-    keysByKind.set(kind.id, keys)
   }
   return keysByKind
 }

@@ -4,6 +4,7 @@
  * for `resourceVersion` and `generation` of `metadata`: they are those of the next change, or of the last write.
  */
 
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import type { ArchivedKind } from '../archive-calls.ts'
 import { edited, stepsOf } from './paths.ts'
 
@@ -58,11 +59,9 @@ export function withoutNoise({ group, resource }: ArchivedKind, object: object):
   let quiet: unknown = object
   for (const key of ['', kind, `${group}/*`, `${kind}/${String(name)}`]) {
     if (key !== '' && !Object.hasOwn(byKind, key)) continue
-    let paths = steps.get(key)
-    if (paths === undefined) {
-      paths = (key === '' ? everywhere : (byKind[key] ?? [])).map(stepsOf)
-      steps.set(key, paths)
-    }
+    const paths = getOrInsert(steps, key, () =>
+      (key === '' ? everywhere : (byKind[key] ?? [])).map(stepsOf),
+    )
     for (const path of paths) quiet = edited(quiet, path, () => undefined)
   }
   return quiet as object

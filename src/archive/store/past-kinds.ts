@@ -5,6 +5,7 @@
 
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { compareResourceVersions, resourceVersion } from '../../kubernetes/resource-version.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import type { ArchivedKind, ArchiveGap, ArchivePart, FollowedKind } from '../archive-calls.ts'
 import { type Engine, places, type SqlRow, type Statements } from './engine.ts'
 import { isLiving } from './holders.ts'
@@ -74,13 +75,12 @@ export async function askedKinds(
       continue
     }
     const id = Number(row['id'])
-    const kind = kinds.get(id) ?? {
+    const kind = getOrInsert(kinds, id, () => ({
       id,
       ...pastKind(row, maskedOf),
       unwrittenMs: unwrittenSince(row, part, holds(part.cluster)),
       parts: [],
-    }
-    kinds.set(id, kind)
+    }))
     const { namespaces, keys, uids } = part
     kind.parts.push({ namespaces: setOf(namespaces), keys: setOf(keys), uids: setOf(uids) })
   }

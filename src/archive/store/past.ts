@@ -7,6 +7,7 @@
  */
 
 import { fieldsOf } from '../../kubernetes/fields.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import type {
   ArchiveCalls,
   ArchivedChange,
@@ -43,8 +44,7 @@ export function past(
   engine: Engine,
   options: PastOptions,
 ): Pick<ArchiveCalls, 'changes' | 'objectAt' | 'differences'> {
-  const reader = readers.get(engine) ?? new PastReader(engine, options)
-  readers.set(engine, reader)
+  const reader = getOrInsert(readers, engine, () => new PastReader(engine, options))
   return {
     changes: (question) => changes(reader, question),
     objectAt: (question) => objectAt(reader, question),

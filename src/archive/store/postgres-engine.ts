@@ -173,12 +173,10 @@ class PostgresEngine implements Engine {
   }
 
   // Autovacuum makes room for the rows that follow.
-  // oxlint-disable-next-line class-methods-use-this
   giveBack(): Promise<boolean> {
     return Promise.resolve(false)
   }
 
-  // oxlint-disable-next-line class-methods-use-this
   failure(error: unknown): Failure {
     if (error instanceof DamagedTextError) return 'other'
     const { code } = error as { readonly code?: unknown }

@@ -8,6 +8,7 @@ import { DamagedTextError } from './bodies.ts'
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type * as sqlite from 'node:sqlite'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { ArchiveError } from '../archive-options.ts'
 import {
   replacing,
@@ -146,7 +147,6 @@ class SqliteEngine implements Engine {
   }
 
   // No other process has the file.
-  // oxlint-disable-next-line class-methods-use-this
   notify(): Promise<void> {
     return Promise.resolve()
   }
@@ -205,13 +205,11 @@ class SqliteEngine implements Engine {
     return Number(row?.['pages'] ?? 0) > 256
   }
 
-  // oxlint-disable-next-line class-methods-use-this
   failure(error: unknown): Failure {
     return failureOf(error)
   }
 
   // No other process writes.
-  // oxlint-disable-next-line class-methods-use-this
   listen(): void {}
 
   async close(): Promise<void> {
@@ -264,13 +262,10 @@ class SqliteEngine implements Engine {
   }
 
   #statement(sql: string): sqlite.StatementSync {
-    let statement = this.#prepared.get(sql)
-    if (statement === undefined) {
+    return getOrInsert(this.#prepared, sql, () => {
       if (this.#prepared.size >= 200) this.#prepared.clear()
-      statement = this.#database.prepare(numbered(sql))
-      this.#prepared.set(sql, statement)
-    }
-    return statement
+      return this.#database.prepare(numbered(sql))
+    })
   }
 }
 

@@ -300,8 +300,9 @@ function informerMetrics(
   clusters: () => readonly MeasuredCluster[],
 ): GatewayMetrics['informers'] {
   const registers = [registry]
+  const meters = metersOf(registry)
   const counter = (name: string, help: string): Counter<Labels> =>
-    new Counter({ name, help, labelNames, registers })
+    meters.counter(name, help, [...labelNames])
   const histogram = (name: string, help: string, of: keyof typeof buckets): Histogram<Labels> =>
     new Histogram({ name, help, labelNames, buckets: buckets[of], registers })
   const lists = counter('reflector_lists_total', 'Lists started by reflectors.')
@@ -315,12 +316,11 @@ function informerMetrics(
   const ofWatch = 'Duration of a watch.'
   const watchSeconds = histogram('reflector_watch_duration_seconds', ofWatch, 'watch')
   const watchItems = histogram('reflector_items_per_watch', 'Events in a watch.', 'objects')
-  const failures = new Counter({
-    name: 'informerql_informer_failures_total',
-    help: 'Failures of informers that did not end them: list, watch, object, transform, index, handler, loop.',
-    labelNames: [...labelNames, 'failure'],
-    registers,
-  })
+  const failures = meters.counter(
+    'informerql_informer_failures_total',
+    'Failures of informers that did not end them: list, watch, object, transform, index, handler, loop.',
+    [...labelNames, 'failure'],
+  )
   for (const [name, [help, value]] of Object.entries(cacheGauges)) {
     const gauge: Gauge<Labels> = new Gauge({
       name,
@@ -390,6 +390,13 @@ const cacheGauges: Readonly<
   informerql_informer_listeners: ['Listeners of a cache.', ({ listeners }) => listeners],
 }
 
+/** Makes the metrics of a registry. */
+const metersOf = (registry: Registry) => ({
+  counter: <L extends string>(name: string, help: string, labels: L[] = []): Counter<L> =>
+    new Counter({ name, help, labelNames: labels, registers: [registry] }),
+  gauge: (name: string, help: string): Gauge => new Gauge({ name, help, registers: [registry] }),
+})
+
 /**
  * In seconds. A planned query takes some hundredths of a millisecond, a query that waits for a first sync up to ten
  * seconds.
@@ -400,30 +407,21 @@ const operationBuckets = [
 ]
 
 function operationMetrics(registry: Registry): OperationObserver {
-  const registers = [registry]
+  const meters = metersOf(registry)
   const durations = new Histogram({
     name: 'informerql_operation_duration_seconds',
     help: 'Duration of operations: queries until their answer, subscriptions until their start. The code is that of the first error, or empty.',
     labelNames: ['operation', 'by', 'code'],
     buckets: operationBuckets,
-    registers,
+    registers: [registry],
   })
-  const answered = new Counter({
-    name: 'informerql_operation_rows_total',
-    help: 'Objects in answers.',
-    registers,
-  })
-  const subscriptions = new Gauge({
-    name: 'informerql_subscriptions',
-    help: 'Open subscriptions.',
-    registers,
-  })
-  const writes = new Counter({
-    name: 'informerql_writes_total',
-    help: 'Writes to API servers for callers, without dry runs. The code is that of the error, or empty.',
-    labelNames: ['mutation', 'cluster', 'code'],
-    registers,
-  })
+  const answered = meters.counter('informerql_operation_rows_total', 'Objects in answers.')
+  const subscriptions = meters.gauge('informerql_subscriptions', 'Open subscriptions.')
+  const writes = meters.counter(
+    'informerql_writes_total',
+    'Writes to API servers for callers, without dry runs. The code is that of the error, or empty.',
+    ['mutation', 'cluster', 'code'],
+  )
   return {
     wrote({ mutation, cluster, code, dryRun }: WriteReport) {
       if (!dryRun) writes.inc({ mutation, cluster, code })
@@ -448,64 +446,49 @@ function serverMetrics(
   registry: Registry,
 ): ServerObserver &
   Pick<AuthenticationObserver, 'verified' | 'signedIn'> & { auditFailed(): void } {
-  const registers = [registry]
-  const tokens = new Counter({
-    name: 'informerql_token_verifications_total',
-    help: 'Verifications of unknown tokens: accepted, refused, or unavailable.',
-    labelNames: ['outcome'],
-    registers,
-  })
-  const sessions = new Counter({
-    name: 'informerql_sign_ins_total',
-    help: 'Steps of browser sessions: sign-in, renewal, sign-out, provider-sign-out. The code is that of the error, or empty.',
-    labelNames: ['event', 'code'],
-    registers,
-  })
-  const refusals = new Counter({
-    name: 'informerql_refusals_total',
-    help: 'Requests and WebSockets refused before their operation was read.',
-    labelNames: ['transport', 'code'],
-    registers,
-  })
-  const audit = new Counter({
-    name: 'informerql_audit_failures_total',
-    help: 'Attempts to write the audit log that failed, and lines of it that are lost.',
-    registers,
-  })
-  const sockets = new Gauge({
-    name: 'informerql_websockets',
-    help: 'Open WebSockets.',
-    registers,
-  })
-  const cutOffs = new Counter({
-    name: 'informerql_readers_cut_off_total',
-    help: 'Connections cut off because too many bytes waited, or the reader took nothing for too long.',
-    labelNames: ['transport'],
-    registers,
-  })
-  const shells = new Gauge({
-    name: 'informerql_exec_sessions',
-    help: 'Open shells in containers.',
-    registers,
-  })
-  const shellEnds = new Counter({
-    name: 'informerql_exec_sessions_total',
-    help: 'Shells in containers that have ended, or were refused, by their outcome.',
-    labelNames: ['outcome'],
-    registers,
-  })
-  const shellBytes = new Counter({
-    name: 'informerql_exec_bytes_total',
-    help: 'Bytes of ended shells: typed (in), and printed (out).',
-    labelNames: ['direction'],
-    registers,
-  })
+  const meters = metersOf(registry)
+  const tokens = meters.counter(
+    'informerql_token_verifications_total',
+    'Verifications of unknown tokens: accepted, refused, or unavailable.',
+    ['outcome'],
+  )
+  const sessions = meters.counter(
+    'informerql_sign_ins_total',
+    'Steps of browser sessions: sign-in, renewal, sign-out, provider-sign-out. The code is that of the error, or empty.',
+    ['event', 'code'],
+  )
+  const refusals = meters.counter(
+    'informerql_refusals_total',
+    'Requests and WebSockets refused before their operation was read.',
+    ['transport', 'code'],
+  )
+  const audit = meters.counter(
+    'informerql_audit_failures_total',
+    'Attempts to write the audit log that failed, and lines of it that are lost.',
+  )
+  const sockets = meters.gauge('informerql_websockets', 'Open WebSockets.')
+  const cutOffs = meters.counter(
+    'informerql_readers_cut_off_total',
+    'Connections cut off because too many bytes waited, or the reader took nothing for too long.',
+    ['transport'],
+  )
+  const shells = meters.gauge('informerql_exec_sessions', 'Open shells in containers.')
+  const shellEnds = meters.counter(
+    'informerql_exec_sessions_total',
+    'Shells in containers that have ended, or were refused, by their outcome.',
+    ['outcome'],
+  )
+  const shellBytes = meters.counter(
+    'informerql_exec_bytes_total',
+    'Bytes of ended shells: typed (in), and printed (out).',
+    ['direction'],
+  )
   let unsentBytes = nothingUnsent
   const unsent: Gauge = new Gauge({
     name: 'informerql_unsent_bytes',
     help: 'Bytes that wait to be sent, on all connections.',
     collect: () => unsent.set(unsentBytes()),
-    registers,
+    registers: [registry],
   })
   return {
     verified: (outcome) => tokens.inc({ outcome }),

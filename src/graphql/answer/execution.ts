@@ -49,6 +49,7 @@ import { noViewer, isOfCaller } from '../../access/authentication/authenticator.
 import type { SchemaHistory } from '../served/schema-history.ts'
 import type { LoggedObjects } from '../logs/log-request.ts'
 import type { Plugin } from 'graphql-yoga'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 
 /** The part of an operation's `contextValue` that the transports add. */
 export interface OperationOptions extends QueryOrigin {
@@ -262,9 +263,7 @@ const texts = new WeakMap<DocumentNode, string>()
 
 /** The text of a document, also of one that a `gql` tag has made. */
 export function textOf(document: DocumentNode): string {
-  let text = texts.get(document)
-  if (text === undefined) texts.set(document, (text = document.loc?.source.body ?? print(document)))
-  return text
+  return getOrInsert(texts, document, () => document.loc?.source.body ?? print(document))
 }
 
 /** The place of a line and a column, both from 1, in a text. */

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { type DocumentNode, type GraphQLError, locatedError } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
 import type { FrameStream } from '../../lib/frame-stream.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { clientResult } from '../errors/client-error.ts'
 import type { LoggedObject, LoggedObjects } from '../logs/log-request.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
@@ -138,12 +139,7 @@ const hashes = new WeakMap<DocumentNode, string>()
 
 /** SHA-256 of a document's text, in hexadecimal digits, as in persisted queries. */
 export function documentHash(document: DocumentNode): string {
-  let hash = hashes.get(document)
-  if (hash === undefined) {
-    hash = textHash(document.loc?.source.body ?? '')
-    hashes.set(document, hash)
-  }
-  return hash
+  return getOrInsert(hashes, document, () => textHash(document.loc?.source.body ?? ''))
 }
 
 /** Longer texts are not hashed: clients do not send them twice. */

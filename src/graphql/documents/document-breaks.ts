@@ -35,6 +35,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql'
 import { CodedError } from '../../lib/coded-error.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 
 /** A file of a client's operations and fragments. */
 export interface ClientDocument {
@@ -226,9 +227,7 @@ class Uses {
 
   add(node: ASTNode, coordinate: string): void {
     const use = { node, coordinate }
-    const known = this.#byCoordinate.get(coordinate)
-    if (known === undefined) this.#byCoordinate.set(coordinate, [use])
-    else known.push(use)
+    getOrInsert(this.#byCoordinate, coordinate, () => []).push(use)
     this.#byNode.set(node, coordinate)
   }
 
@@ -262,9 +261,7 @@ class Uses {
 
   #carriedBy(type: GraphQLInputType): ReadonlySet<string> {
     const { name } = getNamedType(type)
-    let carried = this.#carried.get(name)
-    if (carried === undefined) this.#carried.set(name, (carried = carriedBy(type)))
-    return carried
+    return getOrInsert(this.#carried, name, () => carriedBy(type))
   }
 }
 

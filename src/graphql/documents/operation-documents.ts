@@ -31,6 +31,7 @@ import {
   visit,
 } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { heapShare } from '../../lib/process-memory.ts'
 import { shortened } from '../../lib/text.ts'
 import {
@@ -225,12 +226,9 @@ function rulesFor({ loc }: DocumentNode): typeof rules {
   const { body } = loc.source
   const missing = rulesOfParts.filter(([, part]) => !part.test(body))
   const key = String(missing)
-  let some = rulesOf.get(key)
-  if (some === undefined) {
-    some = rules.filter(({ name }) => !missing.some(([about]) => about.test(name)))
-    rulesOf.set(key, some)
-  }
-  return some
+  return getOrInsert(rulesOf, key, () =>
+    rules.filter(({ name }) => !missing.some(([about]) => about.test(name))),
+  )
 }
 
 /** Validates a document, up to a limited number of errors: further ones take time and help little. */
@@ -497,9 +495,7 @@ class Overlaps {
       },
       field(node) {
         const name = (node.alias ?? node.name).value
-        const same = fields.get(name)
-        if (same === undefined) fields.set(name, [node])
-        else same.push(node)
+        getOrInsert(fields, name, () => []).push(node)
       },
     })
     this.cost += leafCost * pairsOf(spread)

@@ -20,6 +20,7 @@ import {
 import { UnauthenticatedError } from '../../access/authentication/authenticator.ts'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { CodedError } from '../../lib/coded-error.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { maxEchoLength, shortened } from '../../lib/text.ts'
 import type { ErrorCode } from '../schema/gateway-types.ts'
 
@@ -185,16 +186,14 @@ export function clientResult<T extends AnsweredResult>(
   // Converts an error once if it stands for many like it.
   const made = new Map<GraphQLError, GraphQLError>()
   const seen = errors.map((error) => {
-    const before = made.get(error)
-    if (before !== undefined) return before
-    const known = clientErrorOf(error)
-    if (known !== error && isUnexpected(known) && !reported.has(error.message)) {
-      reported.add(error.message)
-      unexpected(error, requestId)
-    }
-    const coded = withCode(withRequestId(known, requestId), isRequestError)
-    made.set(error, coded)
-    return coded
+    return getOrInsert(made, error, () => {
+      const known = clientErrorOf(error)
+      if (known !== error && isUnexpected(known) && !reported.has(error.message)) {
+        reported.add(error.message)
+        unexpected(error, requestId)
+      }
+      return withCode(withRequestId(known, requestId), isRequestError)
+    })
   })
   // Bounds the final errors, which quote their causes.
   return { ...result, errors: boundedErrors(seen) }

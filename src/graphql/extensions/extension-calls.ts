@@ -11,6 +11,7 @@ import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { withDeadline } from '../../lib/deadline.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { isRecord } from '../../lib/json.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { type KindView, clusterNamed } from '../prepare/kind-view.ts'
@@ -106,12 +107,7 @@ export class OperationExtensions implements ExtensionCalls {
   ofRow(part: KindView, id: ObjectId): ExtensionParent {
     const { cluster, kind, view } = part
     const key = `${cluster} ${kind.typeName} ${view.keyOf(id)} ${view.uidOf(id)}`
-    let parent = this.#rows.get(key)
-    if (parent === undefined) {
-      parent = { key, cluster, source: heldObject(part, id) }
-      this.#rows.set(key, parent)
-    }
-    return parent
+    return getOrInsert(this.#rows, key, () => ({ key, cluster, source: heldObject(part, id) }))
   }
 
   of(source: unknown, cluster: string | undefined): ExtensionParent {
@@ -119,8 +115,7 @@ export class OperationExtensions implements ExtensionCalls {
       return { key: `${typeof source} ${String(source)}`, cluster, source }
     }
     if (cluster !== undefined) this.#clusters.set(source, cluster)
-    let number = this.#numbers.get(source)
-    if (number === undefined) this.#numbers.set(source, (number = ++this.#count))
+    const number = getOrInsert(this.#numbers, source, () => ++this.#count)
     return { key: `#${number}`, cluster: this.#clusters.get(source), source }
   }
 
@@ -229,14 +224,9 @@ const texts = new WeakMap<object, string>()
 
 /** The text of arguments, which plans coerce once for all rows. */
 function textOf(args: object): string {
-  let text = texts.get(args)
-  if (text === undefined) {
-    text = JSON.stringify(args, (_, value: unknown) =>
-      typeof value === 'bigint' ? `${value}n` : value,
-    )
-    texts.set(args, text)
-  }
-  return text
+  return getOrInsert(texts, args, () =>
+    JSON.stringify(args, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value)),
+  )
 }
 
 /**

@@ -7,6 +7,7 @@
 import { createObjectCodec, type ObjectCodec } from '../../informer/codec/object-codec.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 
@@ -26,11 +27,10 @@ export function placeOfHeld(value: unknown): HeldPlace | undefined {
 /** The object with an id, decoded when it is first touched. Programs may keep it beyond the tick. */
 export function heldObject({ cluster, kind, view }: KindView, id: ObjectId): KubernetesObject {
   const held = view.held(id)
-  let codec = codecs.get(kind)
-  if (codec === undefined) {
+  const codec = getOrInsert(codecs, kind, () => {
     const { resource, metadataOnly } = kind
-    codecs.set(kind, (codec = createObjectCodec({ resource, metadataOnly })))
-  }
+    return createObjectCodec({ resource, metadataOnly })
+  })
   const by = codec
   let decoded: KubernetesObject | undefined
   const object = (): KubernetesObject => (decoded ??= by.decode(held))
@@ -66,13 +66,13 @@ const readers = new WeakMap<object, object>()
 function readOnlyValue(value: unknown): unknown {
   // Gives a frozen value, such as a long integer, as it is.
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  let reader = readers.get(value)
-  if (reader === undefined) {
-    reader = new Proxy(value, {
-      get: (target, name) => readOnlyValue(Reflect.get(target, name)),
-      ...refusesWrites,
-    })
-    readers.set(value, reader)
-  }
-  return reader
+  return getOrInsert(
+    readers,
+    value,
+    () =>
+      new Proxy(value, {
+        get: (target, name) => readOnlyValue(Reflect.get(target, name)),
+        ...refusesWrites,
+      }),
+  )
 }

@@ -9,6 +9,7 @@ import type { FieldNode, OperationDefinitionNode, VariableValues } from 'graphql
 import { AnswerTooLongError } from '../../informer/codec/projection.ts'
 import type { HeldObject, Projection } from '../../informer/codec/object-codec.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { problemIndex } from '../../query/problems/problem-part.ts'
 import type { SentStep } from '../../query/page/page-steps.ts'
 import { ClientError, frameErrors } from '../errors/client-error.ts'
@@ -260,9 +261,7 @@ export class FramePlans {
   }
 
   #planOf(kind: Kind, made = (): FramePlan => this.#compile(kind)): FramePlan {
-    let plan = this.#plans.get(kind)
-    if (plan === undefined) this.#plans.set(kind, (plan = made()))
-    return plan
+    return getOrInsert(this.#plans, kind, made)
   }
 
   #compile(kind: Kind): FramePlan {
@@ -458,17 +457,13 @@ function previousWriter(field: PlanField, changes: string): PreviousWriter {
   const { args } = field
   const projections = new WeakMap<StoreView, Map<string, Projection>>()
   const projectionOf = (view: StoreView, at: string | null): Projection => {
-    let ofView = projections.get(view)
-    if (ofView === undefined) projections.set(view, (ofView = new Map()))
+    const ofView = getOrInsert(projections, view, () => new Map())
     const name = JSON.stringify(at)
-    let projection = ofView.get(name)
-    if (projection === undefined) {
+    return getOrInsert(ofView, name, () => {
       const { path: names, value } = jsonField(at)
       if (ofView.size >= maxPaths) ofView.clear()
-      projection = view.projection({ fields: [{ key: 'v', path: names, value }] })
-      ofView.set(name, projection)
-    }
-    return projection
+      return view.projection({ fields: [{ key: 'v', path: names, value }] })
+    })
   }
   const write: PreviousWriter = (run, view, held) => {
     const { budget } = run

@@ -7,6 +7,7 @@
 
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { FairSlots } from '../../lib/concurrency.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
 import { HeldBytes } from '../prepare/user-shares.ts'
@@ -167,7 +168,6 @@ export class LiveGroups implements GroupOwner {
     const permissions = new PermissionWait(this.#options.limits.operationDeadlineMs)
     try {
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- a group may end while it is waited for
         const placed = await this.#placedOnce(placing, discovered, permissions)
         if (placed !== undefined) return placed
       }
@@ -275,9 +275,7 @@ export class LiveGroups implements GroupOwner {
   }
 
   #numberOf(one: FramePlan | ClusterCache): number {
-    let number = this.#numbers.get(one)
-    if (number === undefined) this.#numbers.set(one, (number = this.#numbered += 1))
-    return number
+    return getOrInsert(this.#numbers, one, () => (this.#numbered += 1))
   }
 
   /** Equal for subscribers who share a group. */

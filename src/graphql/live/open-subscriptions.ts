@@ -14,6 +14,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql'
 import { apiVersionOf } from '../../kubernetes/api-resource.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
@@ -64,8 +65,7 @@ export class OpenSubscriptions {
       const problem = this.#now && nowServed(named, this.#now)
       // Lets the current read finish first.
       if (problem !== undefined) queueMicrotask(() => this.#end(subscription, problem))
-      let unserved = this.#unserved.get(subscription)
-      if (unserved === undefined) this.#unserved.set(subscription, (unserved = new Map()))
+      const unserved = getOrInsert(this.#unserved, subscription, () => new Map())
       if (unserved.size < maxUnserved) unserved.set(`${group}/${kind}`, named)
       return undefined
     }
@@ -82,8 +82,7 @@ export class OpenSubscriptions {
     let problem = lostKind(subscription, now)
     if (served.schema !== now.schema) {
       // The first difference in a document's reads, computed once per document and schema.
-      let ofDocument = this.#readings.get(document)
-      if (ofDocument === undefined) this.#readings.set(document, (ofDocument = new Map()))
+      const ofDocument = getOrInsert(this.#readings, document, () => new Map())
       if (!ofDocument.has(served.schema)) {
         ofDocument.set(served.schema, difference(document, served.schema, now.schema))
       }

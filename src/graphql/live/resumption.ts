@@ -173,7 +173,6 @@ async function hasReached(state: GroupState, wanted: GroupPositions): Promise<bo
   }
   while (!isReached()) {
     if (leaving.aborted || performance.now() > deadlineMs) return false
-    // oxlint-disable-next-line no-await-in-loop -- looks again and again
     await sleep(10, leaving)
   }
   return !leaving.aborted

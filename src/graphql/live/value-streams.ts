@@ -77,16 +77,13 @@ export async function clustersStream({
     let restMs = 0
     yield last
     while (!signal.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- one change after the other
       await change.promise
-      // oxlint-disable-next-line no-await-in-loop -- gathers the changes
       await sleep(Math.max(coalesceMs, restMs), signal)
       if (signal.aborted) return
       change = Promise.withResolvers()
       if (isWithheld) last = ''
       isWithheld = false
       const beganMs = performance.now()
-      // oxlint-disable-next-line no-await-in-loop -- as above
       const text = await read()
       if (caches !== undefined) {
         restMs = Math.min((performance.now() - beganMs) / readingShare, mostRestMs)
@@ -148,16 +145,13 @@ export async function changesStream({
     for (let isFirst = true; !signal.aborted; isFirst = false) {
       change = Promise.withResolvers()
       isWithheld = false
-      // oxlint-disable-next-line no-await-in-loop -- one frame after the other
       const text = await read(followed)
       const place = followed.advance()
       if (isFirst || place === undefined || place.isNews) yield text
       // The frame has an error in place of its changes.
       if (place === undefined && isFirst) return
       if (place?.hasMore === true) continue
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await change.promise
-      // oxlint-disable-next-line no-await-in-loop -- gathers the changes
       await sleep(coalesceMs, signal)
     }
   }
@@ -193,9 +187,7 @@ export function drainStream(drain: Drain, write: (progress: DrainProgress) => Bu
       change = Promise.withResolvers()
       yield drain.progress
       if (isLast) return
-      // oxlint-disable-next-line no-await-in-loop -- one change after the other
       await change.promise
-      // oxlint-disable-next-line no-await-in-loop -- gathers the changes
       await Promise.race([sleep(drainCoalesceMs, signal), over])
     }
   }
@@ -297,17 +289,14 @@ class EventFrames<T> extends FrameStream {
     const { events, write, leaving, taken = () => {}, shown = (error) => error } = this.#options
     try {
       for (;;) {
-        // oxlint-disable-next-line no-await-in-loop -- one event after the other
         const next = await events.next()
         if (next.done === true || this.isClosed) break
-        // oxlint-disable-next-line no-await-in-loop -- one event after the other
         const frame = await write(next.value)
         if (this.isClosed) return
         const { promise, resolve } = Promise.withResolvers<void>()
         this.#taken = resolve
         this.#frame = frame
         this.announce()
-        // oxlint-disable-next-line no-await-in-loop -- the subscriber sets the pace
         await promise
         taken()
       }

@@ -122,7 +122,6 @@ export class ContainerFollower implements LineReader {
   /** Follows until the container is gone or {@link close} is called. Never rejects. */
   async run(): Promise<void> {
     while (!this.#isOver) {
-      // oxlint-disable-next-line no-await-in-loop -- one run after the other
       await this.#step()
     }
     this.#freePlace()

@@ -473,9 +473,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable, Follow
     const { held, follows, counts } = this.#options
     const endsAtMs = performance.now() + patienceMs
     while (!this.isClosed) {
-      // oxlint-disable-next-line no-await-in-loop -- until there is room
       await this.buffer.room()
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await turns.enter(this.#lane, this.users)
       if (this.isClosed) break
       const full = held.hold(this)
@@ -486,7 +484,6 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable, Follow
         return true
       }
       if (!follows || performance.now() > endsAtMs) this.#fail(full)
-      // oxlint-disable-next-line no-await-in-loop -- others may be read meanwhile
       else await sleep(fullPauseMs)
     }
     return false

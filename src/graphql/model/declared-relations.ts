@@ -6,6 +6,7 @@
  * declaration becomes a problem with its file and line. A declaration that names an unserved type is passed over.
  */
 
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { parsePath, PathError } from '../../query/index/path.ts'
 import { NameTemplateError } from '../../query/relation/name-template.ts'
 import {
@@ -197,9 +198,7 @@ export class DeclaredRelations {
       const { declaration, full, typeName: from } = one
       const { name, place } = declaration
       if (one.isPolymorphic) {
-        const ofType = this.#polymorphic.get(from)
-        if (ofType === undefined) this.#polymorphic.set(from, [one])
-        else ofType.push(one)
+        getOrInsert(this.#polymorphic, from, () => []).push(one)
         continue
       }
       const reference = argumentsOf(declaration, 'objectRef')
@@ -527,15 +526,13 @@ export class DeclaredRelations {
 
   /** The relations `field` of all kinds to this one, reversed. Call it when all relations are there. */
   reversesOf(name: string, from: string, field: string): readonly RelationField[] {
-    let byTarget = this.#reversible.get(field)
-    if (byTarget === undefined) {
+    const byTarget = getOrInsert(this.#reversible, field, () => {
       const having = this.#catalog.kinds.flatMap(({ typeName: to }) => {
         const definition = this.find(to, field)?.definition
         return definition !== undefined && isReversible(definition) ? [definition] : []
       })
-      byTarget = Map.groupBy(having, (definition) => definition.to)
-      this.#reversible.set(field, byTarget)
-    }
+      return Map.groupBy(having, (definition) => definition.to)
+    })
     return (byTarget.get(from) ?? []).map(({ from: to }) => reverseOf(name, from, to, field))
   }
 }

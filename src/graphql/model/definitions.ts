@@ -31,6 +31,7 @@ import {
 } from '../../kubernetes/open-api-structures.ts'
 import { compareGroupLabels, splitDefinitionName } from '../naming/nested-name.ts'
 import { CodedError } from '../../lib/coded-error.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { isRecord } from '../../lib/json.ts'
 
 /** The definition of every object's `metadata`. */
@@ -89,12 +90,10 @@ export class Definitions {
     if (this.#refused.has(key)) return undefined
     const held = this.heldSchemaOf(resource)
     if (held !== undefined) return held.read().root
-    let schema = this.#ofKinds.get(key)
-    if (schema === undefined) {
+    const schema = getOrInsert(this.#ofKinds, key, () => {
       const schemas = Object.values(schemasOf(this.#documents[documentPathOf(resource)]))
-      schema = schemas.find((one) => kindsOf(one).some(isKind(resource))) ?? 'none'
-      this.#ofKinds.set(key, schema)
-    }
+      return schemas.find((one) => kindsOf(one).some(isKind(resource))) ?? 'none'
+    })
     return schema === 'none' ? undefined : schema
   }
 
@@ -108,14 +107,12 @@ export class Definitions {
   heldSchemaOf(resource: ApiResource): KindSchema | undefined {
     if (isBuiltInGroup(resource.group)) return undefined
     const path = documentPathOf(resource)
-    let held = this.#held.get(path)
-    if (held === undefined) {
+    const held = getOrInsert(this.#held, path, () => {
       const { kinds = [] } = this.#documents[path] ?? {}
-      held = new Map(
+      return new Map(
         kinds.flatMap((one) => one.kinds.map((kind) => [keyOf(kind), one] as const)).toReversed(),
       )
-      this.#held.set(path, held)
-    }
+    })
     return held.get(keyOf(resource))
   }
 
@@ -138,12 +135,10 @@ export class Definitions {
   /** The definitions that the `$ref`s in a kind's document refer to, and the structures of a custom kind. */
   scopeOf(resource: ApiResource): DefinitionScope {
     const path = documentPathOf(resource)
-    let scope = this.#scopes.get(path)
-    if (scope === undefined) {
+    const scope = getOrInsert(this.#scopes, path, () => {
       const own = schemasOf(this.#documents[path])
-      scope = definitionScope((definition) => this.#shared.get(definition) ?? own[definition])
-      this.#scopes.set(path, scope)
-    }
+      return definitionScope((definition) => this.#shared.get(definition) ?? own[definition])
+    })
     const held = this.heldSchemaOf(resource)
     return held === undefined ? scope : scopeOfStructures(held, scope)
   }
@@ -203,13 +198,11 @@ function definitionScope(find: (definition: string) => OpenApiSchema | undefined
   const references = new Map<string, ReadonlySet<string>>()
   const recursive = new Map<string, boolean>()
   const referencesOf = (definition: string): ReadonlySet<string> => {
-    let found = references.get(definition)
-    if (found === undefined) {
+    return getOrInsert(references, definition, () => {
       const collected = new Set<string>()
       collectReferences(find(definition), collected)
-      references.set(definition, (found = collected))
-    }
-    return found
+      return collected
+    })
   }
   const reachesItself = (definition: string): boolean => {
     const seen = new Set<string>()
@@ -227,9 +220,7 @@ function definitionScope(find: (definition: string) => OpenApiSchema | undefined
   return {
     find,
     isRecursive(definition) {
-      let known = recursive.get(definition)
-      if (known === undefined) recursive.set(definition, (known = reachesItself(definition)))
-      return known
+      return getOrInsert(recursive, definition, () => reachesItself(definition))
     },
   }
 }

@@ -12,6 +12,7 @@ import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { type Fields, fieldsOf, itemsOf, textsOf } from '../../kubernetes/fields.ts'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import type { DeclaredColumn } from '../../kubernetes/printing/custom-columns.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { parsePath, type PathStep } from '../../query/index/path.ts'
 import { type GroupAliases, knownPrefixes, graphqlNameOf } from '../naming/kind-name.ts'
 import { words } from '../../lib/letter-case.ts'
@@ -74,11 +75,11 @@ export class KindCatalog {
   hasField(typeName: string, field: string): boolean {
     const kind = this.#byType.get(typeName)
     if (kind === undefined) return false
-    let fields = this.#ownFields.get(kind)
-    if (fields === undefined) {
-      fields = new Set(nativePropertiesOf(kind, this.definitions).map(graphqlNameOf))
-      this.#ownFields.set(kind, fields)
-    }
+    const fields = getOrInsert(
+      this.#ownFields,
+      kind,
+      () => new Set(nativePropertiesOf(kind, this.definitions).map(graphqlNameOf)),
+    )
     return isInjectedField(field, kind.resource) || fields.has(field)
   }
 

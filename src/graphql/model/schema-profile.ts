@@ -8,6 +8,7 @@
  */
 
 import { CodedError } from '../../lib/coded-error.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import {
   type ApiResource,
   apiVersionOf,
@@ -85,9 +86,7 @@ export function fieldsOfProfile({ include, exclude }: SchemaProfile): HasField |
   const included = new Map<string, Set<string>>()
   for (const field of include?.fields ?? []) {
     const dot = field.indexOf('.')
-    const type = field.slice(0, dot)
-    const names = included.get(type) ?? new Set()
-    included.set(type, names.add(field.slice(dot + 1)))
+    getOrInsert(included, field.slice(0, dot), () => new Set()).add(field.slice(dot + 1))
   }
   const excluded = new Set(exclude?.fields)
   return (typeName, field) =>

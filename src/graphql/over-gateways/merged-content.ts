@@ -13,6 +13,7 @@ import {
   getNamedType,
   isObjectType,
 } from 'graphql'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { isRecord } from '../../lib/json.ts'
 import { readObjectId } from '../model/object-id.ts'
 import type { Visibility } from '../schema/gateway-types.ts'
@@ -196,9 +197,7 @@ export function errorsByRow(
   for (const error of errors) {
     const [, key, at] = error.path ?? []
     if (typeof key !== 'string' || typeof at !== 'number' || !keys.includes(key)) continue
-    const same = rows.get(at)
-    if (same === undefined) rows.set(at, [error])
-    else same.push(error)
+    getOrInsert(rows, at, () => []).push(error)
   }
   return rows
 }
@@ -314,8 +313,7 @@ export class MergedList extends MergedContent {
     const { errors, isSnapshot } = of
     if (this.#rows === undefined) return void this.#waiting.push({ items, errors })
     const cluster = readObjectId(id)?.cluster ?? ''
-    let rows = this.#rows.get(cluster)
-    if (rows === undefined) this.#rows.set(cluster, (rows = new Map()))
+    const rows = getOrInsert(this.#rows, cluster, () => new Map())
     const before = rows.get(id)
     this.#unseen.get(cluster)?.delete(id)
     if (type === 'REMOVED') {

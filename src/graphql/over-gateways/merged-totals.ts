@@ -3,6 +3,7 @@
  * the lines of logs and the changes of the past, which are put in order.
  */
 
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { isRecord } from '../../lib/json.ts'
 import type {
   Facet,
@@ -213,8 +214,7 @@ export class LogFrames extends MergedParts<readonly LogStream[]> {
   }
 
   take(part: ContentPart, { value }: HeldFrame): void {
-    const lines = this.#lines.get(part) ?? []
-    this.#lines.set(part, lines)
+    const lines = getOrInsert(this.#lines, part, () => [])
     for (const line of (this.ours(value, 'lines') ?? []) as readonly LogLine[]) {
       const { cluster, namespace, pod, container, time } = line
       const name = `${cluster}/${namespace}/${pod}/${container}`

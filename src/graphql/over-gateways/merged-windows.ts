@@ -4,6 +4,7 @@
  */
 
 import type { GraphQLFormattedError } from 'graphql'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { type PlacedCursor, placeInCursor } from '../../query/page/cursor.ts'
 import { isShown, sentSteps } from '../../query/page/page-steps.ts'
 import { problemOrder } from '../../query/problems/problem-page.ts'
@@ -78,8 +79,7 @@ abstract class MergedWindow extends MergedParts<PartWindow> {
   }
 
   protected windowOf(part: ContentPart, { reset }: HeldFrame): PartWindow {
-    let window = this.parts.get(part)
-    if (window === undefined) this.parts.set(part, (window = { ...noWindow }))
+    const window = getOrInsert(this.parts, part, () => ({ ...noWindow }))
     if (reset) window.rows = []
     return window
   }

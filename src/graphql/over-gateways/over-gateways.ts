@@ -243,7 +243,6 @@ export class OverGateways implements PlannedOperations {
     const { isComing } = this.#options
     while (performance.now() < untilMs && clusters.some((name) => isComing(name))) {
       this.#pause ??= setTimeout(comingMs).finally(() => (this.#pause = undefined))
-      // oxlint-disable-next-line no-await-in-loop -- looks again
       await this.#pause
     }
   }
@@ -318,11 +317,9 @@ export class OverGateways implements PlannedOperations {
     for (let attempt = 1; ; attempt++) {
       try {
         if (asked?.form === 'wait') {
-          // oxlint-disable-next-line no-await-in-loop -- until it is known who is asked
           await this.#waited(asked.clusters, waitUntilMs)
           asked = this.#routedAgain(operation)
         }
-        // oxlint-disable-next-line no-await-in-loop -- one holder after the other
         const text = await (asked === undefined
           ? this.#own(operation.request, origin)
           : this.#answerOf(asked, attempt <= takenOverTimes))
@@ -340,7 +337,6 @@ export class OverGateways implements PlannedOperations {
           ? attempt === 1 && !isWrite && elapsedMs <= operationDeadlineMs
           : elapsedMs <= againForMs
         if (error instanceof PeerError && asked?.form !== 'refuse' && mayAskAgain) {
-          // oxlint-disable-next-line no-await-in-loop -- as above
           await setTimeout(againMs)
           asked = this.#waitFor(operation) ?? this.#routedAgain(operation)
           continue

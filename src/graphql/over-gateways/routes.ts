@@ -17,6 +17,7 @@ import {
   type VariableValues,
 } from 'graphql'
 import { CodedError } from '../../lib/coded-error.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { readObjectId } from '../model/object-id.ts'
 import { fieldCollector, selectionsOf } from '../plan/plan-compiler.ts'
 import { type ClusterNames, clustersNamed } from '../prepare/kind-view.ts'
@@ -80,9 +81,7 @@ function heldBy(
   const holders = new Map<Holder, string[]>()
   for (const cluster of clusters ?? []) {
     const holder = members.get(cluster)?.holder ?? undefined
-    const held = holders.get(holder)
-    if (held === undefined) holders.set(holder, [cluster])
-    else held.push(cluster)
+    getOrInsert(holders, holder, () => []).push(cluster)
   }
   return holders
 }
@@ -105,17 +104,14 @@ const clusterArguments: ReadonlySet<string> = new Set<keyof ClusterNames>([
 const ofLists = /^(?:list|livePages|facet|objectList)/
 
 function namingOf(field: GraphQLField<unknown, unknown>): Naming {
-  let naming = namings.get(field)
-  if (naming === undefined) {
+  return getOrInsert(namings, field, () => {
     const isOfList = ofLists.test(fieldSourceOf(field).form)
     const ids = field.args.filter(({ type }) => getNamedType(type).name === 'ID')
-    naming = {
+    return {
       takesNames: field.args.some(({ name }) => clusterArguments.has(name)),
       ids: isOfList ? [] : ids.map(({ name }) => name),
     }
-    namings.set(field, naming)
-  }
-  return naming
+  })
 }
 
 /** Whether a field has the state of clusters, which each gateway knows of all. */

@@ -34,6 +34,7 @@ import {
 import { LRUCache } from 'lru-cache'
 import { ruledHealth } from '../../kubernetes/health/health.ts'
 import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { valuesAt, parsePath, type Path, PathError, valueAt } from '../../query/index/path.ts'
 import { podAmountsOf } from '../../query/index/pod-total.ts'
 import type { Kind } from '../model/kind.ts'
@@ -369,12 +370,11 @@ const requiredWriters = new Map<LeafWriter, LeafWriter>()
 function leafWriter(scalar: ScalarForm, required: boolean): LeafWriter {
   const write = leafWriters[scalar]
   if (!required) return write
-  let checked = requiredWriters.get(write)
-  if (checked === undefined) {
-    checked = (json) => (json === undefined || json === 'null' ? undefined : write(json))
-    requiredWriters.set(write, checked)
-  }
-  return checked
+  return getOrInsert(
+    requiredWriters,
+    write,
+    () => (json) => (json === undefined || json === 'null' ? undefined : write(json)),
+  )
 }
 
 /** Writes the `id` of an object from its UID. Returns `undefined` without a UID: the object must be decoded. */

@@ -20,6 +20,7 @@ import {
 } from 'graphql'
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
@@ -259,10 +260,10 @@ export class PlanCompiler {
 
   /** Records that the current root field reads this kind by these indexes. */
   reads(kind: Kind, indexes: WantedIndexes = {}): void {
-    let known = this.#kinds.get(kind)
-    if (known === undefined) {
-      this.#kinds.set(kind, (known = { needed: new Set(), useful: new Set() }))
-    }
+    const known = getOrInsert(this.#kinds, kind, () => ({
+      needed: new Set<string>(),
+      useful: new Set<string>(),
+    }))
     for (const name of indexes.needed ?? []) known.needed.add(name)
     for (const name of indexes.useful ?? []) known.useful.add(name)
   }
@@ -399,9 +400,7 @@ export function collectFields(
     enters: (condition) => condition === undefined || names.has(condition),
     field(node) {
       const key = compactText(node.alias?.value ?? node.name.value)
-      const same = fields.get(key)
-      if (same === undefined) fields.set(key, [node])
-      else same.push(node)
+      getOrInsert(fields, key, () => []).push(node)
     },
   })
   let bytes = 0
@@ -432,12 +431,9 @@ export function compiledByKind<T>(
   const { scope } = compiler
   const known = new Map<Kind, Compiled<T>>()
   return (kind) => {
-    let part = known.get(kind)
-    if (part === undefined) {
-      part = compiler.apart(() => compiler.in(scope, () => compile(kind)))
-      known.set(kind, part)
-    }
-    return part
+    return getOrInsert(known, kind, () =>
+      compiler.apart(() => compiler.in(scope, () => compile(kind))),
+    )
   }
 }
 

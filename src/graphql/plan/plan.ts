@@ -63,6 +63,7 @@ import type { Kind } from '../model/kind.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { memberWriter, extensionWriter, valueWriter } from './value-writer.ts'
 import { objectKey } from '../../kubernetes/object.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import {
   type ListRequest,
   listRequest,
@@ -485,12 +486,11 @@ function objectListRoot(field: PlanField): RootWriter {
     },
     write(run) {
       const asked = run.argumentsOf(args)
-      let list = lists.get(asked)
-      if (list === undefined) {
+      const list = getOrInsert(lists, asked, () => {
         const { served, limits } = run
         const { kind, typed } = namedList(served, asked as unknown as ObjectListArguments, limits)
-        lists.set(asked, (list = { kind, request: listRequest(served, kind, typed) }))
-      }
+        return { kind, request: listRequest(served, kind, typed) }
+      })
       return listOf(list.kind).compiled(run, list.request)
     },
   }

@@ -8,6 +8,7 @@
 
 import { sleep } from '../../lib/backoff.ts'
 import { nextTurn } from '../../lib/event-loop.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 
 /** A cluster may take this many times as long as the slowest of those that have answered. */
 const timesOthers = 3
@@ -38,8 +39,7 @@ export class ClusterPace {
 
   /** Counts a cluster, even if there is nothing to wait for. */
   add(cluster: string, wait?: Promise<unknown>): void {
-    const state = this.#clusters.get(cluster) ?? { open: 0, tookMs: 0 }
-    this.#clusters.set(cluster, state)
+    const state = getOrInsert(this.#clusters, cluster, () => ({ open: 0, tookMs: 0 }))
     if (wait === undefined) return
     state.open += 1
     const end = (): void => {
@@ -65,7 +65,6 @@ export class ClusterPace {
 
   /** Looks at all waits together: an answer over a thousand clusters may have thirty in each. */
   async #watch(end: AbortSignal): Promise<void> {
-    /* oxlint-disable no-await-in-loop -- until no wait is left */
     while (!end.aborted) {
       // Lets the process read answers that came while the event loop was blocked.
       await nextTurn()
@@ -76,7 +75,6 @@ export class ClusterPace {
       }
       await sleep(silenceCheckMs, end)
     }
-    /* oxlint-enable no-await-in-loop */
   }
 
   get #patienceMs(): number {

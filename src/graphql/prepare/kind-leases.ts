@@ -12,6 +12,7 @@ import { Lease, type WantedIndexes } from '../../cache/cached-resource.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { inSlices } from '../../lib/event-loop.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClusterPace } from './cluster-pace.ts'
@@ -91,12 +92,7 @@ export class KindLeases implements Disposable {
    * builds their indexes before it reads them.
    */
   prepareNamed(kinds: readonly KindNeed[]): Promise<unknown> | undefined {
-    for (const at of kinds) {
-      const wanted = this.#named.get(at)
-      const { indexes = {} } = at
-      if (wanted === undefined) this.#named.set(at, [indexes])
-      else wanted.push(indexes)
-    }
+    for (const at of kinds) getOrInsert(this.#named, at, () => []).push(at.indexes ?? {})
     return this.prepare(kinds)
   }
 
@@ -320,8 +316,7 @@ export class ByKind<V> {
   }
 
   set({ cluster, kind }: ClusterKind, value: V): void {
-    let kinds = this.#values.get(cluster)
-    if (kinds === undefined) this.#values.set(cluster, (kinds = new Map<Kind, V>()))
+    const kinds = getOrInsert(this.#values, cluster, () => new Map<Kind, V>())
     kinds.set(kind, value)
   }
 

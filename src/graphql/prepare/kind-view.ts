@@ -11,6 +11,7 @@ import type { Coverage } from '../../cache/coverage.ts'
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { matchesLabels } from '../../kubernetes/label-selector.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { labelSelectorIn } from '../../query/condition/list-condition.ts'
 import type { NameGate, Scope } from '../../query/condition/scope.ts'
 import { ClientError } from '../errors/client-error.ts'
@@ -131,9 +132,7 @@ const distinctNames = new WeakMap<readonly string[], ReadonlySet<string>>()
 
 /** The names of a list, found once for all fields that share the variable. */
 function distinct(names: readonly string[]): ReadonlySet<string> {
-  let known = distinctNames.get(names)
-  if (known === undefined) distinctNames.set(names, (known = new Set(names)))
-  return known
+  return getOrInsert(distinctNames, names, () => new Set(names))
 }
 
 /**

@@ -8,6 +8,7 @@
  */
 
 import type { Lane } from '../../lib/event-loop.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import type { ClusterKind, IncompleteKind, KindView, ListReading } from './kind-view.ts'
 import { KindLeases, ByKind, type IndexAt, isIndexed } from './kind-leases.ts'
 import { type OperationTrace, type PartDetails, within as traced } from './operation-trace.ts'
@@ -280,9 +281,7 @@ export class ReadSnapshot implements ReadParts {
 
   asks(cluster: string, question: AccessQuestion): void {
     this.#requireAsking(cluster)
-    const known = this.questions.get(cluster)
-    if (known === undefined) this.questions.set(cluster, [question])
-    else known.push(question)
+    getOrInsert(this.questions, cluster, () => []).push(question)
   }
 
   listed(at: ClusterKind): Scope | 'nothing' | undefined {
@@ -360,15 +359,12 @@ export class ReadSnapshot implements ReadParts {
     const isLimited = this.#source.access !== undefined || this.coverage(at) !== undefined
     const within = isLimited ? reading.within?.() : undefined
     const watch = reading.watch === true
-    let outcomes = this.#parts.get(at)
-    if (outcomes === undefined) this.#parts.set(at, (outcomes = new Map<string, Outcome>()))
+    const outcomes = getOrInsert(this.#parts, at, () => new Map<string, Outcome>())
     const place =
       within === undefined && !watch ? '*' : `${watch ? 'watch' : ''} ${within?.join() ?? '*'}`
-    let outcome = outcomes.get(place)
-    if (outcome === undefined) {
-      outcome = this.#list(at, { within, watch }, reading.prepares !== false)
-      outcomes.set(place, outcome)
-    }
+    const outcome = getOrInsert(outcomes, place, () =>
+      this.#list(at, { within, watch }, reading.prepares !== false),
+    )
     if (outcome instanceof ClientError) throw outcome
     // The next round waits for lazy indexes.
     if (!isIndexed(outcome.view, at.indexes))
@@ -384,11 +380,9 @@ export class ReadSnapshot implements ReadParts {
       const looks = keys.map((key) => this.#looks(at, key))
       if (keys.length === 0 ? !this.#isInReach(at, access) : !looks.includes(true)) return undefined
     }
-    let part = this.#named.get(at)
-    if (part === undefined) {
-      part = this.#namedPart(at, keys, isAll ? undefined : access)
-      this.#named.set(at, part)
-    }
+    const part = getOrInsert(this.#named, at, () =>
+      this.#namedPart(at, keys, isAll ? undefined : access),
+    )
     if (!isIndexed(part.view, at.indexes)) throw this.#missing({ ...at, keys })
     // The cache must cover the namespaces of those keys that the viewer may look up.
     const { coverage, byName } = part

@@ -113,7 +113,6 @@ export function queryLane(viewer: Viewer | undefined): Lane {
 export async function inTurns<T>(work: Iterator<void, T>, viewer: Viewer | undefined): Promise<T> {
   const lane = queryLane(viewer)
   while (true) {
-    // oxlint-disable-next-line no-await-in-loop -- gives way
     await turns.enter(lane)
     const step = turns.run(() => work.next(), lane)
     if (step.done === true) return step.value

@@ -7,6 +7,7 @@
  */
 
 import { objectKey } from '../../kubernetes/object.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import {
   allOf,
   type Condition,
@@ -482,8 +483,7 @@ export function conditionNeeds(
 ): readonly RelatedNeed[] {
   const needed = new Map<string, Set<string>>()
   const need = (type: string, names: Iterable<string>): void => {
-    let known = needed.get(type)
-    if (known === undefined) needed.set(type, (known = new Set()))
+    const known = getOrInsert(needed, type, () => new Set())
     for (const name of names) known.add(name)
   }
   const visit = (one: Condition, type: string): void => {

@@ -25,6 +25,7 @@ import {
 } from '../../kubernetes/health/health.ts'
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { type Condition, everything } from '../../query/condition/condition.ts'
 import { isInScope } from '../../query/condition/scope.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
@@ -92,8 +93,7 @@ interface Contents {
 const folds = new WeakMap<object, Map<string, Contents>>()
 
 function contentsOf({ served, parts, budget }: ContentReads, cluster: string): Contents {
-  let known = folds.get(parts)
-  if (known === undefined) folds.set(parts, (known = new Map<string, Contents>()))
+  const known = getOrInsert(folds, parts, () => new Map<string, Contents>())
   const folded = known.get(cluster)
   if (folded !== undefined) return folded
   const worst = new Map<string, number>()
@@ -209,8 +209,7 @@ const made = new WeakSet<StoreView>()
 export function withContents<P extends KindView>(reads: ContentReads, part: P): P {
   const { kind, cluster, view, isDirect } = part
   if (!isNamespace(kind) || isDirect === true || made.has(view)) return part
-  let known = derivedViews.get(reads.parts)
-  if (known === undefined) derivedViews.set(reads.parts, (known = new Map()))
+  const known = getOrInsert(derivedViews, reads.parts, () => new Map())
   let derived = known.get(view)
   if (derived === undefined) {
     derived = derivedView(reads, cluster, view)

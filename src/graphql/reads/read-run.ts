@@ -12,6 +12,7 @@ import type {
   RelatedStores,
 } from '../../query/condition/condition.ts'
 import type { Coverage } from '../../cache/coverage.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { LastSteps } from '../../query/relation/last-steps.ts'
 import { ClientError } from '../errors/client-error.ts'
@@ -73,12 +74,7 @@ export class ReadRun {
 
   /** The stores that conditions on related objects read in a cluster. */
   related(cluster: string): RelatedStores {
-    let related = this.#related.get(cluster)
-    if (related === undefined) {
-      related = relatedStores(this, cluster)
-      this.#related.set(cluster, related)
-    }
-    return related
+    return getOrInsert(this.#related, cluster, () => relatedStores(this, cluster))
   }
 
   /**
@@ -140,11 +136,8 @@ export class OncePerRun<T> {
   readonly #known = new WeakMap<ReadRun, Map<string, T>>()
 
   of(run: ReadRun, name: string, make: () => T): T {
-    let known = this.#known.get(run)
-    if (known === undefined) this.#known.set(run, (known = new Map<string, T>()))
-    let value = known.get(name)
-    if (value === undefined) known.set(name, (value = make()))
-    return value
+    const known = getOrInsert(this.#known, run, () => new Map<string, T>())
+    return getOrInsert(known, name, make)
   }
 }
 
@@ -163,15 +156,12 @@ function relatedStores(run: ReadRun, cluster: string): RelatedStores {
     const cause =
       isOfUsers && kind !== undefined ? hiddenUsers({ cluster, kind }, thrown.message) : thrown
     const key = `${cause.code} ${type} ${argument}`
-    let error = errors.get(key)
-    if (error === undefined) {
+    return getOrInsert(errors, key, () => {
       const { type: refused, hint, retryAfterMs } = cause
       const details = { argument, cluster: cause.cluster, type: refused, hint, retryAfterMs, cause }
       const message = `${argument}: ${cause.message}`
-      error = new ClientError(cause.code, message, details)
-      errors.set(key, error)
-    }
-    return error
+      return new ClientError(cause.code, message, details)
+    })
   }
   return {
     part(type: string, relation: RelatedBy, argument: string): RelatedPart {
@@ -208,9 +198,7 @@ function relatedStores(run: ReadRun, cluster: string): RelatedStores {
         knownOf.clear()
         break
       }
-      let known = knownOf.get(condition)
-      if (known === undefined) knownOf.set(condition, (known = new Map()))
-      return known
+      return getOrInsert(knownOf, condition, () => new Map())
     },
   }
 }

@@ -19,6 +19,7 @@ import {
   specifiedDirectives,
 } from 'graphql'
 import { atOnce } from '../../lib/event-loop.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import {
   describeRelation,
   filteringRelations,
@@ -175,8 +176,8 @@ function relatedWheres(
   for (const kind of kinds) {
     for (const { definition, many } of filteringRelations(kind)) {
       if (!hasField(kind.typeName, definition.name)) continue
-      const known = related.get(definition.to) ?? new Set()
-      related.set(definition.to, known.add(many ? 'KindWhereMany' : 'KindWhereOne'))
+      const known = getOrInsert(related, definition.to, () => new Set())
+      known.add(many ? 'KindWhereMany' : 'KindWhereOne')
     }
   }
   return related
@@ -289,9 +290,7 @@ const podTemplateReference = '#/components/schemas/io.k8s.api.core.v1.PodTemplat
 function memoised<T>(build: (kind: Kind) => T): (kind: Kind) => T {
   const built = new Map<Kind, T>()
   return (kind) => {
-    let value = built.get(kind)
-    if (value === undefined) built.set(kind, (value = build(kind)))
-    return value
+    return getOrInsert(built, kind, () => build(kind))
   }
 }
 

@@ -63,6 +63,7 @@ import {
   type ValueShape,
 } from './field-source.ts'
 import { compareVersions } from '../../kubernetes/version-priority.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { capitalised } from '../../lib/letter-case.ts'
 import { nestedTypeName, nestedTypeNameByPath, splitDefinitionName } from '../naming/nested-name.ts'
 
@@ -210,12 +211,9 @@ export class OpenApiTypes {
     if (!hasProperties(schema)) return this.outputOf(schema, place)
     const name = this.#names.nameOfDefinition(definition, place)
     return this.#outputOfObject(name, schema, () => {
-      let type = this.#types.get(name)
-      if (type === undefined) {
-        type = this.objectType(name, () => place.scope.find(definition), place)
-        this.#types.set(name, type)
-      }
-      return type
+      return getOrInsert(this.#types, name, () =>
+        this.objectType(name, () => place.scope.find(definition), place),
+      )
     })
   }
 
@@ -428,14 +426,9 @@ export class TypeNames {
     if (index !== undefined) return this.#structuresOf(kind)[index] ?? kind
     const { builtIn } = splitDefinitionName(definition)
     const key = builtIn ? definition : `${group}/${definition}`
-    let name = this.#ofDefinitions.get(key)
-    if (name === undefined) {
-      name = this.#claim(
-        builtIn ? this.#builtInName(definition) : this.#foreignName(definition, group),
-      )
-      this.#ofDefinitions.set(key, name)
-    }
-    return name
+    return getOrInsert(this.#ofDefinitions, key, () =>
+      this.#claim(builtIn ? this.#builtInName(definition) : this.#foreignName(definition, group)),
+    )
   }
 
   /**
@@ -471,9 +464,7 @@ export class TypeNames {
 
   /** The name of the type of a map's entries: `CounterEntry`. */
   nameOfEntry(valueName: string): string {
-    const name = this.#ofEntries.get(valueName) ?? this.#claim(`${valueName}Entry`)
-    this.#ofEntries.set(valueName, name)
-    return name
+    return getOrInsert(this.#ofEntries, valueName, () => this.#claim(`${valueName}Entry`))
   }
 
   /** A name for a schema without a name, after its place. */

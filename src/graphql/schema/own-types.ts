@@ -26,6 +26,7 @@ import {
   type StringValueNode,
   type TypeNode,
 } from 'graphql'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import type { Kind } from '../model/kind.ts'
 import type { HasField } from '../model/schema-profile.ts'
 import { packageSchemaDirectory } from '../sdl/sdl-source.ts'
@@ -205,12 +206,9 @@ export class OwnTypes {
 
   /** A field of every object, without source. */
   objectField(name: string): FieldConfig {
-    let field = this.#objectFields.get(name)
-    if (field === undefined) {
-      field = this.#field(fieldNamed('KubernetesObject', name), undefined)
-      this.#objectFields.set(name, field)
-    }
-    return field
+    return getOrInsert(this.#objectFields, name, () =>
+      this.#field(fieldNamed('KubernetesObject', name), undefined),
+    )
   }
 
   /** A field of every workload, without source. */
@@ -225,9 +223,7 @@ export class OwnTypes {
 
   #type(name: string, kind: Kind | undefined): GraphQLNamedType {
     const full = kind === undefined ? name : named(name, kind)
-    let type = this.#built.get(full)
-    if (type === undefined) this.#built.set(full, (type = this.#build(name, full, kind)))
-    return type
+    return getOrInsert(this.#built, full, () => this.#build(name, full, kind))
   }
 
   #build(written: string, name: string, kind: Kind | undefined): GraphQLNamedType {

@@ -27,6 +27,7 @@ import {
   visit,
 } from 'graphql'
 import { atOnce, inSlices } from '../../lib/event-loop.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { semanticNonNullLevels } from './field-source.ts'
 import { typesInSteps } from './lazy-schema.ts'
 import { type EntityKeys, fetchableDirective, isFetchable } from './protocol-fields.ts'
@@ -34,9 +35,7 @@ import { semanticNonNullDirective } from './open-api-types.ts'
 
 /** The schema as SDL. A schema with `_service` is printed as the subgraph that composition reads. */
 export function printSchemaSdl(schema: GraphQLSchema): string {
-  let text = texts.get(schema)
-  if (text === undefined) texts.set(schema, (text = atOnce(schemaSdlInSteps(schema))))
-  return text
+  return getOrInsert(texts, schema, () => atOnce(schemaSdlInSteps(schema)))
 }
 
 const texts = new WeakMap<GraphQLSchema, string>()
@@ -49,9 +48,7 @@ export interface HeldSdl {
 
 /** Prints a schema in slices, once for all who ask. Resolves with the same text as {@link printSchemaSdl}. */
 export function heldSdl(schema: GraphQLSchema): Promise<HeldSdl> {
-  let held = heldTexts.get(schema)
-  if (held === undefined) heldTexts.set(schema, (held = compressedSdl(schema)))
-  return held
+  return getOrInsert(heldTexts, schema, () => compressedSdl(schema))
 }
 
 const heldTexts = new WeakMap<GraphQLSchema, Promise<HeldSdl>>()
@@ -187,13 +184,10 @@ const fetchable = directivesOf(`@${fetchableDirective.name}(field_name: "id")`)
 /** The directive, with its levels unless they are those of the field alone. */
 function semanticNonNull(levels: readonly number[]): readonly ConstDirectiveNode[] {
   const text = levels.join()
-  let known = promises.get(text)
-  if (known === undefined) {
+  return getOrInsert(promises, text, () => {
     const written = text === '0' ? '' : `(levels: [${levels.join(', ')}])`
-    known = directivesOf(`@${semanticNonNullDirective.name}${written}`)
-    promises.set(text, known)
-  }
-  return known
+    return directivesOf(`@${semanticNonNullDirective.name}${written}`)
+  })
 }
 
 const promises = new Map<string, readonly ConstDirectiveNode[]>()

@@ -28,6 +28,7 @@ import type { DirectiveArguments } from './directive-arguments.ts'
 import { SdlError, type SdlPlace } from './sdl-error.ts'
 import { type SdlSource, packageSchemaDirectory } from './sdl-source.ts'
 import { readFileSync } from 'node:fs'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 
 /** A directive on a type, with its arguments, checked against its definition. */
 export interface TypeDeclaration<D extends 'index' | 'ended' | 'uses'> {
@@ -80,13 +81,10 @@ const documents = new WeakMap<SdlSource, SdlDocument>()
 
 /** Reads one SDL source, once. Never throws: `problems` has the unreadable parts. */
 export function parseSdl(source: SdlSource): SdlDocument {
-  let document = documents.get(source)
-  if (document === undefined) {
+  return getOrInsert(documents, source, () => {
     const reader = new DocumentReader(source)
-    document = { extensions: reader.read(), problems: reader.problems }
-    documents.set(source, document)
-  }
-  return document
+    return { extensions: reader.read(), problems: reader.problems }
+  })
 }
 
 /** White space and comments. GraphQL refuses a document of these alone. */

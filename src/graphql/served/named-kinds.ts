@@ -4,6 +4,7 @@
  */
 
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { nearestName } from '../../lib/options.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { ClientError } from '../errors/client-error.ts'
@@ -42,19 +43,15 @@ function kindsOfNames(
   { kinds }: Pick<ServedSchema, 'kinds'>,
   names: readonly unknown[],
 ): KindsOfNames {
-  let known = kindsOf.get(kinds)
-  if (known === undefined) kindsOf.set(kinds, (known = new WeakMap()))
-  let found = known.get(names)
-  if (found === undefined) {
+  const known = getOrInsert(kindsOf, kinds, () => new WeakMap())
+  return getOrInsert(known, names, () => {
     const ofNames = names.map((name) => kinds.get(String(name)))
     const unknownAt = ofNames.indexOf(undefined)
-    found = {
+    return {
       kinds: [...new Set(ofNames.filter((kind) => kind !== undefined))],
       unknownAt: unknownAt === -1 ? undefined : unknownAt,
     }
-    known.set(names, found)
-  }
-  return found
+  })
 }
 
 /** The error of a name that no type of a kind has. Says which type is meant, if the name is that of a kind or near one. */
@@ -132,15 +129,13 @@ const byName = new WeakMap<ServedSchema['kinds'], ReadonlyMap<string, readonly K
 
 /** The kinds with a name: of the kind, of the type, or of the resource as kubectl takes it. */
 export function kindsCalled({ kinds }: ServedSchema, name: string): readonly Kind[] {
-  let known = byName.get(kinds)
-  if (known === undefined) {
+  const known = getOrInsert(byName, kinds, () => {
     const named = [...kinds.values()].flatMap((kind) =>
       [...new Set(namesOf(kind))].map((one) => [one, kind] as const),
     )
     const groups = Map.groupBy(named, ([one]) => one)
-    known = new Map(Array.from(groups, ([one, of]) => [one, of.map(([, kind]) => kind)]))
-    byName.set(kinds, known)
-  }
+    return new Map(Array.from(groups, ([one, of]) => [one, of.map(([, kind]) => kind)]))
+  })
   return known.get(name.toLowerCase()) ?? []
 }
 

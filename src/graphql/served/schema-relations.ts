@@ -19,6 +19,7 @@ import {
   selectorPlaces,
 } from '../../query/relation/reference-places.ts'
 import type { Indexers } from '../../informer/store/store-view.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
 import {
   type ReferenceOfAnyKind,
@@ -128,24 +129,22 @@ export function* resolveRelations(
   const owned = ownedTypes(definitions)
   const uses = new Map<Kind, readonly UseWay[]>()
   const usesOf = (kind: Kind): readonly UseWay[] => {
-    const known = uses.get(kind)
-    if (known !== undefined) return known
-    const ways = kind.usedBy.flatMap((field) => {
-      const found = byField.get(field)
-      if (found === undefined) return []
-      if (field.definition.form === 'chooser')
-        return [useWayOf(found, chooserPlaces(field.definition))]
-      if (field.definition.form !== 'reverse') return []
-      const { of } = field.definition
-      const any = anyByName.get(of)
-      const reference = byName.get(of) ?? (any && referenceTo(kind.typeName, any))
-      if (reference?.form === 'selects') return [useWayOf(found, selectorPlaces(reference))]
-      if (reference?.form === 'reference' || reference?.form === 'numbered')
-        return [useWayOf(found, referencePlaces(reference, context))]
-      throw new TypeError(`${found.name} reads neither a reference nor a selector`)
-    })
-    uses.set(kind, ways)
-    return ways
+    return getOrInsert(uses, kind, () =>
+      kind.usedBy.flatMap((field) => {
+        const found = byField.get(field)
+        if (found === undefined) return []
+        if (field.definition.form === 'chooser')
+          return [useWayOf(found, chooserPlaces(field.definition))]
+        if (field.definition.form !== 'reverse') return []
+        const { of } = field.definition
+        const any = anyByName.get(of)
+        const reference = byName.get(of) ?? (any && referenceTo(kind.typeName, any))
+        if (reference?.form === 'selects') return [useWayOf(found, selectorPlaces(reference))]
+        if (reference?.form === 'reference' || reference?.form === 'numbered')
+          return [useWayOf(found, referencePlaces(reference, context))]
+        throw new TypeError(`${found.name} reads neither a reference nor a selector`)
+      }),
+    )
   }
   const fields = new Map<Kind, WhereFields>()
   const whereFields = (kind: Kind): WhereFields => {
@@ -281,8 +280,7 @@ function ownedTypes(
     for (const [position, owner] of chain.slice(0, -1).entries()) {
       const child = chain[position + 1]
       if (child === undefined) continue
-      let children = owned.get(owner)
-      if (children === undefined) owned.set(owner, (children = new Set()))
+      const children = getOrInsert(owned, owner, () => new Set())
       children.add(child)
     }
   }

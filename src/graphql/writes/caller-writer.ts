@@ -42,6 +42,7 @@ import {
   fieldChanges,
   isContent,
 } from '../../kubernetes/field-changes.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import {
   conflictWith,
   failedWrite,
@@ -307,11 +308,7 @@ export class CallerWriter implements AsyncDisposable {
   /** The API server of a cluster, as the caller. Throws `ClientError` if the caller has no token for it. */
   reach(cluster: string): CallerServer {
     const { served, caller } = this.#options
-    let open = this.#servers.get(cluster)
-    if (open === undefined) {
-      this.#servers.set(cluster, (open = callerServer(served, cluster, caller)))
-    }
-    return open
+    return getOrInsert(this.#servers, cluster, () => callerServer(served, cluster, caller))
   }
 
   /** A client that collects the warnings of the API server. */

@@ -10,6 +10,7 @@ import type { Viewer } from '../../access/viewer.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { isJsonObject, rawJson } from '../../lib/json.ts'
 import { quoted, shortened } from '../../lib/text.ts'
 import { ClientError } from '../errors/client-error.ts'
@@ -80,12 +81,9 @@ export class ManifestReader {
   }
 
   #textOf(text: string, argument: string): Promise<readonly unknown[]> {
-    let parsed = this.#parsed.get(text)
-    if (parsed === undefined) {
-      parsed = inTurns(parsedText(text, argument, this.#limits), this.#viewer)
-      this.#parsed.set(text, parsed)
-    }
-    return parsed
+    return getOrInsert(this.#parsed, text, () =>
+      inTurns(parsedText(text, argument, this.#limits), this.#viewer),
+    )
   }
 }
 

@@ -10,6 +10,7 @@ import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-
 import { IdBytes } from '../condition/id-bytes.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { type Decimal, decimalOfKey, DecimalTotal, powerOf } from '../../kubernetes/decimal.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { FirstRows } from './list-order.ts'
 import { eachMember, type IdSet } from '../condition/candidates.ts'
 import { type Condition, partsOf } from '../condition/condition.ts'
@@ -78,12 +79,10 @@ export function sumsByValue(
 export type NumberColumns = Map<IndexView, NumberColumn>
 
 function columnOf(index: IndexView, columns: NumberColumns, budget: WorkBudget): NumberColumn {
-  let column = columns.get(index)
-  if (column === undefined) {
+  return getOrInsert(columns, index, () => {
     budget.spend('examined', Math.ceil(index.objectCount / idsPerExamined))
-    columns.set(index, (column = new NumberColumn(index, budget)))
-  }
-  return column
+    return new NumberColumn(index, budget)
+  })
 }
 
 /** Reading or writing so many numbers of a column takes as long as examining an object. */

@@ -44,6 +44,7 @@ import {
   lastSuccessIn,
   waitsForPod,
 } from '../../kubernetes/problems/problem-fact.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { isInScope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import {
@@ -197,9 +198,7 @@ class ProblemFold<P extends ProblemPart> {
   }
 
   #put(finding: Finding<P>): void {
-    const findings = this.#findings.get(finding.object)
-    if (findings === undefined) this.#findings.set(finding.object, [finding])
-    else findings.push(finding)
+    getOrInsert(this.#findings, finding.object, () => []).push(finding)
   }
 
   /** Whether a finding only repeats what is wrong with the object, or with something that it owns. */
@@ -253,9 +252,7 @@ class ProblemFold<P extends ProblemPart> {
   }
 
   #reference(key: string, place: ProblemPlace<P>): ProblemPlace<P> {
-    const known = this.#references.get(key) ?? place
-    this.#references.set(key, known)
-    return known
+    return getOrInsert(this.#references, key, () => place)
   }
 
   /** The claims without a volume are a part of what is wrong with the pods that cannot be scheduled for them. */
@@ -377,8 +374,7 @@ class ProblemFold<P extends ProblemPart> {
   #mark({ object, cause }: Finding<P>): void {
     markOwners(object, this)
     if (!ownCauses.has(cause)) return
-    let owners = this.#explained.get(cause)
-    if (owners === undefined) this.#explained.set(cause, (owners = new Set()))
+    const owners = getOrInsert(this.#explained, cause, () => new Set())
     for (const owner of ownersOf(object)) owners.add(owner)
   }
 

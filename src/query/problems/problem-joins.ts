@@ -22,6 +22,7 @@ import {
   type NeededObject,
   neededObjectIn,
 } from '../../kubernetes/problems/problem-references.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { isInScope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { factsOf, holds, isShown, problemIndex, type ProblemPart } from './problem-part.ts'
@@ -253,8 +254,7 @@ interface Kept<T> {
 function kept<T>(): (one: StoreView, other: StoreView, revision: string, make: () => T) => T {
   const known = new WeakMap<StoreView, WeakMap<StoreView, Kept<T>>>()
   return (one, other, revision, make) => {
-    let ofOne = known.get(one)
-    if (ofOne === undefined) known.set(one, (ofOne = new WeakMap()))
+    const ofOne = getOrInsert(known, one, () => new WeakMap())
     const before = ofOne.get(other)
     if (before?.revision === revision) return before.value
     const value = make()
@@ -281,9 +281,7 @@ function needsOf(part: ProblemPart, budget: WorkBudget): ReadonlyMap<string, rea
       if (object === undefined) break
       budget.spend('tests', testsPerMark)
       needs ??= new Map()
-      const all = needs.get(object.to)
-      if (all === undefined) needs.set(object.to, [{ value, object }])
-      else all.push({ value, object })
+      getOrInsert(needs, object.to, () => []).push({ value, object })
     }
     return needs ?? noNeeds
   })
@@ -330,9 +328,7 @@ function templatesOf(view: StoreView, budget: WorkBudget): ReadonlyMap<string, r
       for (const id of facts.posting(value) ?? []) {
         budget.spend('tests', testsPerMark)
         const { namespace } = splitObjectKey(view.keyOf(id))
-        const all = templates.get(namespace)
-        if (all === undefined) templates.set(namespace, [labels])
-        else all.push(labels)
+        getOrInsert(templates, namespace, () => []).push(labels)
       }
     }
     return templates
@@ -421,10 +417,8 @@ function podSeeker(
   pods: StoreView,
   budget: WorkBudget,
 ): (key: string, terms: Terms, isReady: boolean) => boolean {
-  let ofServices = witnesses.get(services)
-  if (ofServices === undefined) witnesses.set(services, (ofServices = new WeakMap()))
-  const known = ofServices.get(pods) ?? new Map<string, ObjectId>()
-  ofServices.set(pods, known)
+  const ofServices = getOrInsert(witnesses, services, () => new WeakMap())
+  const known = getOrInsert(ofServices, pods, () => new Map<string, ObjectId>())
   const facts = pods.index(problemIndex)
   const namespaces = pods.index('namespace')
   const chooses = (terms: Terms, id: ObjectId, isReady: boolean): boolean => {

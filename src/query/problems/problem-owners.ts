@@ -5,6 +5,7 @@
 
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { type OwnerReference, splitObjectKey } from '../../kubernetes/object.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { isInScope } from '../condition/scope.ts'
 import { holds, placeKey, type ProblemPart, type ProblemPlace } from './problem-part.ts'
 
@@ -79,25 +80,22 @@ export class ProblemOwners<P extends ProblemPart> {
 
   /** `depth`: the steps that led here. `uids`: the UIDs of the owners, if they are known. */
   of(part: P, id: ObjectId, depth = 0, uids?: readonly string[]): OwnedObject<P> {
-    let known = this.#known.get(part)
-    if (known === undefined) this.#known.set(part, (known = new Map()))
-    const before = known.get(id)
-    if (before !== undefined) return before
-    const place = { form: 'object', part, id } as const
-    const above = depth < maxChain ? this.#ownerOf(part, id, depth, uids) : undefined
-    const isObject = above !== undefined && !('form' in above)
-    const root = isObject ? above.root : (above ?? place)
-    const found: OwnedObject<P> = {
-      place,
-      owner: isObject ? above : undefined,
-      root,
-      rootKey: isObject ? above.rootKey : placeKey(root),
-      workload: (isObject ? above.workload : undefined) ?? (isWorkload(part) ? place : undefined),
-      affectedIn: undefined,
-      explainedIn: undefined,
-    }
-    known.set(id, found)
-    return found
+    const known = getOrInsert(this.#known, part, () => new Map())
+    return getOrInsert(known, id, () => {
+      const place = { form: 'object', part, id } as const
+      const above = depth < maxChain ? this.#ownerOf(part, id, depth, uids) : undefined
+      const isObject = above !== undefined && !('form' in above)
+      const root = isObject ? above.root : (above ?? place)
+      return {
+        place,
+        owner: isObject ? above : undefined,
+        root,
+        rootKey: isObject ? above.rootKey : placeKey(root),
+        workload: (isObject ? above.workload : undefined) ?? (isWorkload(part) ? place : undefined),
+        affectedIn: undefined,
+        explainedIn: undefined,
+      }
+    })
   }
 
   /** The nearest owner: an object, or a reference where the chain ends. `undefined` for a topmost object. */
@@ -148,8 +146,7 @@ export class ProblemOwners<P extends ProblemPart> {
   }
 
   #findIn(part: P, uid: string): FoundOwner<P> | undefined {
-    let find = this.#ownersIn.get(part)
-    if (find === undefined) this.#ownersIn.set(part, (find = ownersIn(part.view)))
+    const find = getOrInsert(this.#ownersIn, part, () => ownersIn(part.view))
     const known = find(uid)
     return known && { part, known }
   }

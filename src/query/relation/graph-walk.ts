@@ -5,6 +5,7 @@
  */
 
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { type Condition, hasValue, partsOf } from '../condition/condition.ts'
 import { bindCondition, testsPerPart } from '../condition/id-set.ts'
 import { isInScope, type Scope } from '../condition/scope.ts'
@@ -210,24 +211,17 @@ class Walker<P extends WalkPart> {
   }
 
   #positionsIn({ view }: P): Map<ObjectId, number> {
-    let positions = this.#positions.get(view)
-    if (positions === undefined) this.#positions.set(view, (positions = new Map()))
-    return positions
+    return getOrInsert(this.#positions, view, () => new Map())
   }
 
   #stepsOf(part: P): readonly WalkedStep<P>[] {
-    let steps = this.#steps.get(part.view)
-    if (steps === undefined) {
-      steps = this.#options.stepsOf(part).map((step) => ({ step, pairs: this.#pairs(step) }))
-      this.#steps.set(part.view, steps)
-    }
-    return steps
+    return getOrInsert(this.#steps, part.view, () =>
+      this.#options.stepsOf(part).map((step) => ({ step, pairs: this.#pairs(step) })),
+    )
   }
 
   #pairs({ relation }: WalkStep<P>): Set<number> {
-    let pairs = this.#known.get(relation)
-    if (pairs === undefined) this.#known.set(relation, (pairs = new Set()))
-    return pairs
+    return getOrInsert(this.#known, relation, () => new Set())
   }
 
   #members(part: P, condition: Condition): readonly ObjectId[] {

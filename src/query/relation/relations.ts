@@ -5,6 +5,7 @@
  */
 
 import type { Indexers } from '../../informer/store/store-view.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { type ChooserRelation, chooserForm } from './chooser-relation.ts'
 import { type EventsRelation, eventsForm } from './events-relation.ts'
 import {
@@ -199,10 +200,7 @@ class RelationCompiler implements RelationSet {
   }
 
   inverse(relation: Relation): RelationInverse {
-    let inverse = this.#inverses.get(relation)
-    if (inverse === undefined)
-      this.#inverses.set(relation, (inverse = this.#inverseOf(relation.definition)))
-    return inverse
+    return getOrInsert(this.#inverses, relation, () => this.#inverseOf(relation.definition))
   }
 
   #inverseOf(definition: RelationBase): RelationInverse {

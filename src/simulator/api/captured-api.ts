@@ -8,6 +8,7 @@ import { gunzipSync } from 'node:zlib'
 import { groupVersionPath } from '../../kubernetes/api-resource.ts'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { CodedError } from '../../lib/coded-error.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 
 /** One resource or subresource in an APIResourceList. */
 export interface DiscoveredResource {
@@ -109,8 +110,7 @@ const known = new WeakMap<Kind, KindSchema>()
 
 /** The schema of a kind. */
 export function kindSchema(api: CapturedApi, of: Kind): KindSchema {
-  let found = known.get(of)
-  if (found === undefined) {
+  return getOrInsert(known, of, () => {
     const path = of.schema === undefined ? groupVersionPath(of).slice(1) : 'api/v1'
     const { schemas = {} } = api.openapi[path]?.components ?? {}
     const builtIn = Object.values(schemas).find((schema) => {
@@ -118,10 +118,8 @@ export function kindSchema(api: CapturedApi, of: Kind): KindSchema {
       const isOfVersion = one?.group === of.group && one.version === of.version
       return isOfVersion && one.kind === of.kind && more.length === 0
     })
-    found = { root: of.schema === undefined ? builtIn : customSchema(of.schema), schemas }
-    known.set(of, found)
-  }
-  return found
+    return { root: of.schema === undefined ? builtIn : customSchema(of.schema), schemas }
+  })
 }
 
 /** The schema that a definition gives, with the members that all objects have. */

@@ -9,6 +9,7 @@ import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import type { Event, Pod } from '../../kubernetes/wire/core-v1.ts'
 import type { Job } from '../../kubernetes/wire/batch-v1.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import type { ResourceName, Storage } from '../storage/storage.ts'
 import { isReadyObject, Nodes } from './nodes.ts'
 import { identified, type Labels } from './object.ts'
@@ -317,9 +318,7 @@ export class Cluster {
 
   /** The controllers of a kind that are not orphaned. */
   ofKind(kind: ControllerKind): Set<Controller> {
-    let controllers = this.#kinds.get(kind)
-    if (controllers === undefined) this.#kinds.set(kind, (controllers = new Set()))
-    return controllers
+    return getOrInsert(this.#kinds, kind, () => new Set())
   }
 
   /** The ReplicaSets of a Deployment, the current one last, or the Jobs of a CronJob, the oldest first. */
@@ -421,12 +420,10 @@ export class Cluster {
   }
 
   #in(namespace: string): NamespaceRecords {
-    let records = this.#namespaces.get(namespace)
-    if (records === undefined) {
-      records = { controllers: new Set(), selecting: new Map() }
-      this.#namespaces.set(namespace, records)
-    }
-    return records
+    return getOrInsert(this.#namespaces, namespace, () => ({
+      controllers: new Set(),
+      selecting: new Map(),
+    }))
   }
 
   #selecting(kind: Selecting['kind'], at: Named, object: Unstructured | undefined): void {

@@ -7,6 +7,7 @@
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import type { JsonObject, OwnerReference, Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { isRecord } from '../../lib/json.ts'
 import type { ResourceName } from '../storage/storage.ts'
 
@@ -172,8 +173,7 @@ export function ownedFields(value: unknown, withSelf = false): JsonObject {
     if (typeof part !== 'object') fields[`f:${key}`] = none
     else if (Array.isArray(part)) fields[`f:${key}`] = itemFields(listKeys[key] ?? [], part)
     else if (key === 'spec' && part !== null) {
-      let known = knownSpecs.get(part)
-      if (known === undefined) knownSpecs.set(part, (known = ownedFields(part)))
+      const known = getOrInsert(knownSpecs, part, () => ownedFields(part))
       fields['f:spec'] = known
     } else fields[`f:${key}`] = ownedFields(part, !structs.has(key))
   }

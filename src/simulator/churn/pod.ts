@@ -12,6 +12,7 @@ import type {
   PodTemplateSpec,
   VolumeMount,
 } from '../../kubernetes/wire/core-v1.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import {
   controllerManager,
   type Labels,
@@ -272,18 +273,13 @@ const knownFacts = new WeakMap<readonly Container[], PodFacts>()
 
 /** The facts of a template's or a pod's containers. */
 function podFacts({ containers, initContainers = [] }: PodSpec): PodFacts {
-  let facts = knownFacts.get(containers)
-  if (facts === undefined) {
-    facts = {
-      containers: containers.map(containerFacts),
-      initContainers: initContainers.map(containerFacts),
-      containerNames: containers.map(({ name }) => name).join(' '),
-      qosClass: qosClassOf(containers),
-      statusFields: new Map(),
-    }
-    knownFacts.set(containers, facts)
-  }
-  return facts
+  return getOrInsert(knownFacts, containers, () => ({
+    containers: containers.map(containerFacts),
+    initContainers: initContainers.map(containerFacts),
+    containerNames: containers.map(({ name }) => name).join(' '),
+    qosClass: qosClassOf(containers),
+    statusFields: new Map(),
+  }))
 }
 
 const user = { linux: { gid: 0, supplementalGroups: [65532], uid: 65532 } }
@@ -373,11 +369,9 @@ function podStatus(
   }
   // Pods in similar states have the same fields, except for their address, which is a key.
   const key = `${state.kind}/${phase}/${ready}`
-  let shared = facts.statusFields.get(key)
-  if (shared === undefined) {
-    shared = ownedFields({ ...status, qosClass: undefined, podIPs: undefined })
-    facts.statusFields.set(key, shared)
-  }
+  const shared = getOrInsert(facts.statusFields, key, () =>
+    ownedFields({ ...status, qosClass: undefined, podIPs: undefined }),
+  )
   if (state.kind === 'creating') return { status, fields: { 'f:status': shared } }
   const address = { '.': {}, [`k:{"ip":"${podIP}"}`]: { '.': {}, 'f:ip': {} } }
   return { status, fields: { 'f:status': { ...shared, 'f:podIPs': address } } }

@@ -90,7 +90,6 @@ class Typing {
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#wake = resolve
       signal.addEventListener('abort', () => resolve(), { once: true })
-      // oxlint-disable-next-line no-await-in-loop -- until a line is there
       await promise
     }
     signal.throwIfAborted()
@@ -255,7 +254,6 @@ class ToyShell {
           name === '?' ? String(this.lastCode) : (this.environment.get(name) ?? ''),
         )
         if (words.length === 0) continue
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         this.lastCode = await this.run(words)
         if (this.exitCode !== undefined) return this.exitCode
         if (this.lastCode !== 0) break
@@ -270,11 +268,9 @@ class ToyShell {
       const interrupt = new AbortController()
       this.typing.onInterrupt = () => interrupt.abort()
       const signal = AbortSignal.any([interrupt.signal, this.#killed])
-      // oxlint-disable-next-line no-await-in-loop -- one line after the other
       if (this.tty) await this.#out(`${this.folder} # `)
       let line: string | undefined
       try {
-        // oxlint-disable-next-line no-await-in-loop -- as above
         line = await this.typing.line(signal)
       } catch {
         if (this.#killed.aborted) return killed
@@ -284,7 +280,6 @@ class ToyShell {
         if (this.tty) void this.#out('\n')
         return this.lastCode
       }
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await this.script(line)
       if (this.exitCode !== undefined) return this.exitCode
     }
@@ -355,11 +350,9 @@ const commands: Readonly<Record<string, (call: Call) => Promise<number>>> = {
       const path = shell.path(one)
       const names = shell.files.has(path) ? [one] : shell.namesIn(path)
       if (names === undefined) {
-        // oxlint-disable-next-line no-await-in-loop -- in the order of the arguments
         await out(`ls: ${one}: No such file or directory\n`, 'stderr')
         return 1
       }
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await out(names.map((name) => `${name}\n`).join(''))
     }
     return 0
@@ -367,21 +360,17 @@ const commands: Readonly<Record<string, (call: Call) => Promise<number>>> = {
   async cat({ args, out, shell, signal }) {
     if (args.length === 0) {
       for (;;) {
-        // oxlint-disable-next-line no-await-in-loop -- one line after the other
         const line = await shell.typing.line(signal)
         if (line === undefined) return 0
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await out(`${line}\n`)
       }
     }
     for (const one of args) {
       const text = shell.files.get(shell.path(one))
       if (text === undefined) {
-        // oxlint-disable-next-line no-await-in-loop -- in the order of the arguments
         await out(`cat: can't open '${one}': No such file or directory\n`, 'stderr')
         return 1
       }
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await out(text)
     }
     return 0
@@ -422,9 +411,7 @@ const commands: Readonly<Record<string, (call: Call) => Promise<number>>> = {
     const text = `${args.join(' ') || 'y'}\n`.repeat(1_000)
     for (;;) {
       signal.throwIfAborted()
-      // oxlint-disable-next-line no-await-in-loop -- as fast as it is read
       await out(text)
-      // oxlint-disable-next-line no-await-in-loop -- lets others run in between
       await setImmediate()
     }
   },

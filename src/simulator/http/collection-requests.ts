@@ -455,7 +455,6 @@ async function* watchFrames({
       const { group, version, resource } = served
       const isServed = storage.registry.find(group, version, resource) === served
       if (signal.aborted || isTimedOut || (!isWoken && !isServed)) return
-      // oxlint-disable-next-line no-await-in-loop -- until there is more to send
       if (!isWoken) await new Promise<void>((resolve) => (wake = resolve))
     }
   } finally {

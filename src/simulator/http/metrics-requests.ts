@@ -7,6 +7,7 @@ import { quantityOf } from '../../kubernetes/decimal.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import type { Pod } from '../../kubernetes/wire/core-v1.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { metricsGroup } from '../api/resource-registry.ts'
 import { methodNotAllowed, noSuchResource, notFound } from '../api/status-refusal.ts'
 import { hexDigest } from '../churn/random.ts'
@@ -122,8 +123,7 @@ const usageAnnotation = 'simulator.informerql/usage'
 const known = new WeakMap<StoredObject, { readonly pod: MeasuredPod | undefined }>()
 
 function podOf(object: StoredObject): MeasuredPod | undefined {
-  let found = known.get(object)
-  if (found === undefined) known.set(object, (found = { pod: readPod(object) }))
+  const found = getOrInsert(known, object, () => ({ pod: readPod(object) }))
   return found.pod
 }
 
@@ -179,11 +179,10 @@ const maxShares = 500_000
 
 /** From -1 to 1: ten minutes up and down, in steps of the resolution. */
 function wave(text: string, nowMs: number): number {
-  let phase = shares.get(text)
-  if (phase === undefined) {
+  const phase = getOrInsert(shares, text, () => {
     if (shares.size >= maxShares) shares.clear()
-    shares.set(text, (phase = shareOf(`${text}/wave`)))
-  }
+    return shareOf(`${text}/wave`)
+  })
   const step = Math.floor(nowMs / resolutionMs)
   return Math.sin(2 * Math.PI * (step / 40 + phase))
 }

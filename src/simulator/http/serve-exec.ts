@@ -128,18 +128,27 @@ function runningContainer(
   const container = containerOf(pod, params.get('container') ?? '')
   const nodeName = textOf(fieldsOf(pod['spec'])['nodeName'])
   if (nodeName === undefined) throw badRequest(`pod ${name} does not have a host assigned`)
-  const node = storage.get(resources.nodes, '', nodeName)
-  if (node === undefined) throw notFound({ group: '', resource: 'pods', name: nodeName })
-  const { addresses, conditions } = fieldsOf(node['status'])
-  if (itemsOf(conditions).find(({ type }) => type === 'Ready')?.['status'] !== 'True') {
-    const internal = itemsOf(addresses).find(({ type }) => type === 'InternalIP')
-    const host = `${textOf(internal?.['address']) ?? nodeName}:10250`
-    throw new Refusal(500, `error dialing backend: dial tcp ${host}: connect: connection refused`)
-  }
+  requireKubelet(storage, nodeName, () => 'error dialing backend')
   if (!isRunning(pod, container)) {
     throw new Refusal(500, `unable to upgrade connection: container not found ("${container}")`)
   }
   return { pod, container }
+}
+
+/** Throws what an API server answers that does not reach the kubelet of a node; `doing` says it first. */
+export function requireKubelet(
+  storage: Storage,
+  nodeName: string,
+  doing: (at: string) => string,
+): void {
+  const node = storage.get(resources.nodes, '', nodeName)
+  // The message names the resource of the request.
+  if (node === undefined) throw notFound({ group: '', resource: 'pods', name: nodeName })
+  const { addresses, conditions } = fieldsOf(node['status'])
+  if (itemsOf(conditions).find(({ type }) => type === 'Ready')?.['status'] === 'True') return
+  const internal = itemsOf(addresses).find(({ type }) => type === 'InternalIP')
+  const host = `${textOf(internal?.['address']) ?? nodeName}:10250`
+  throw new Refusal(500, `${doing(host)}: dial tcp ${host}: connect: connection refused`)
 }
 
 const statusLists = ['containerStatuses', 'initContainerStatuses', 'ephemeralContainerStatuses']

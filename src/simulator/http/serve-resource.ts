@@ -73,6 +73,7 @@ import {
   sendObject,
   writeOptions,
 } from './resource-request.ts'
+import { requireKubelet } from './serve-exec.ts'
 
 /** Serves a request about a resource. Throws refusals. */
 export async function serveResource(
@@ -463,17 +464,8 @@ async function serveLog(request: ResourceRequest): Promise<void> {
     exchange.response.end()
     return
   }
-  const node = storage.get(resources.nodes, '', nodeName)
-  // The message names the resource of the request.
-  if (node === undefined) throw notFound({ group: '', resource: 'pods', name: nodeName })
-  const { addresses, conditions } = fieldsOf(node['status'])
-  if (itemsOf(conditions).find(({ type }) => type === 'Ready')?.['status'] !== 'True') {
-    // What an API server answers that does not reach the kubelet of a node.
-    const internal = itemsOf(addresses).find(({ type }) => type === 'InternalIP')
-    const host = `${textOf(internal?.['address']) ?? nodeName}:10250`
-    const url = `https://${host}/containerLogs/${namespace}/${name}/${container}`
-    throw new Refusal(500, `Get "${url}": dial tcp ${host}: connect: connection refused`)
-  }
+  const path = `containerLogs/${namespace}/${name}/${container}`
+  requireKubelet(storage, nodeName, (host) => `Get "https://${host}/${path}"`)
   const run = runOf(pod, container, query.previous)
   exchange.response.writeHead(200, {
     'cache-control': 'no-cache, private',
@@ -568,7 +560,6 @@ async function* logChunks(
         const { promise, resolve } = Promise.withResolvers<void>()
         wake = resolve
         const timer = setTimeout(resolve, Math.min(forMs, 2 ** 31 - 1))
-        // oxlint-disable-next-line no-await-in-loop -- one line after the other
         await promise
         clearTimeout(timer)
       }

@@ -11,6 +11,7 @@ import { resources } from '../../kubernetes/resources.ts'
 import { microTimestamp, timestamp } from '../../kubernetes/timestamp.ts'
 import type { StatefulSet } from '../../kubernetes/wire/apps-v1.ts'
 import type { CronJob } from '../../kubernetes/wire/batch-v1.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import {
   Cluster,
   type ClusterWriter,
@@ -195,11 +196,12 @@ class Workbench implements ClusterWriter {
   create(resource: ResourceName, object: Unstructured): Unstructured {
     const { namespace = '', name } = object.metadata
     const { apiVersion, kind } = object
-    let known = knownResources.get(resource)
-    if (known === undefined) {
-      known = { ...resource, apiVersion, kind, groupResource: groupResourceOf(resource) }
-      knownResources.set(resource, known)
-    }
+    const known = getOrInsert(knownResources, resource, () => ({
+      ...resource,
+      apiVersion,
+      kind,
+      groupResource: groupResourceOf(resource),
+    }))
     this.#items.set(`${known.groupResource}/${namespace}/${name}`, { resource: known, object })
     this.#follower(known, { namespace, name }, object)
     return object

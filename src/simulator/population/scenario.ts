@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { parseAllDocuments } from 'yaml'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { fieldsOf, itemsOf, specOf } from '../../kubernetes/fields.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { isRecord } from '../../lib/json.ts'
 import {
   capturedApi,
@@ -406,13 +407,10 @@ class ScenarioReader {
   }
 
   #manifests(name: string): readonly Manifest[] {
-    let manifests = this.#files.get(name)
-    if (manifests === undefined) {
+    return getOrInsert(this.#files, name, () => {
       const path = this.#path(name)
-      manifests = documents(path).map((part) => this.#manifest(path, part))
-      this.#files.set(name, manifests)
-    }
-    return manifests
+      return documents(path).map((part) => this.#manifest(path, part))
+    })
   }
 
   /** A file of the directory, or of the package if the directory lacks it. */

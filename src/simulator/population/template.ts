@@ -6,6 +6,7 @@
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { parseDurationMs } from '../../lib/duration.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { isRecord } from '../../lib/json.ts'
 import { hexDigest, uidDigest } from '../churn/random.ts'
 
@@ -132,8 +133,7 @@ export class Values {
       return textTemplate(part, usedIn, defaults)(this)
     if (typeof part !== 'object' || part === null) return part
     if (defaults !== undefined) return template(part, usedIn, defaults)(this)
-    let compiled = compiledParts.get(part)
-    if (compiled === undefined) compiledParts.set(part, (compiled = template(part, usedIn)))
+    const compiled = getOrInsert(compiledParts, part, () => template(part, usedIn))
     return compiled(this)
   }
 

@@ -8,6 +8,7 @@
 import { randomUUID } from 'node:crypto'
 import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { parseJson } from '../api/json.ts'
 import type { ResourceRegistry } from '../api/resource-registry.ts'
 import type { ServedResource, StoredResource } from '../api/served-resource.ts'
@@ -61,12 +62,11 @@ export class Storage {
 
   /** The store of a resource; empty before its first write. */
   store({ groupResource }: StoredResource): ResourceStore {
-    let store = this.#stores.get(groupResource)
-    if (store === undefined) {
-      store = new ResourceStore(this.#options.historyEvents)
-      this.#stores.set(groupResource, store)
-    }
-    return store
+    return getOrInsert(
+      this.#stores,
+      groupResource,
+      () => new ResourceStore(this.#options.historyEvents),
+    )
   }
 
   /** Runs `load` without recording its writes in the history. Watches cannot resume from before its end. */

@@ -287,7 +287,6 @@ async function resolveListAccess(
     const asked = Promise.all(known.map((ask) => ask()))
     const silentMs = (): number =>
       at.isOptional === true ? (access.in(at.cluster)?.silentMs ?? 0) : 0
-    // oxlint-disable-next-line no-await-in-loop -- what one answer leaves open is asked next
     if (!(await pace.whileHeard(asked, silentMs))) throw silentReviews(at.cluster)
   }
   const message = 'permissions change faster than they can be reviewed'

@@ -219,10 +219,8 @@ export class GroupChanges {
     const backoff = new Backoff({ initialMs: 100, maxMs: 5_000 })
     for (let waits = hasFailed; ; waits = true) {
       if (waits) this.stateChanged()
-      // oxlint-disable-next-line no-await-in-loop -- tries again and again
       if (waits) await sleep(backoff.nextMs(), signal)
       if (signal.aborted) return undefined
-      // oxlint-disable-next-line no-await-in-loop -- as above
       const done = await attempt()
       if (done !== undefined) return done
     }
@@ -256,7 +254,6 @@ export class GroupChanges {
       return (async () => {
         this.#workedMs = 0
         const taken: TakenChanges[] = []
-        // oxlint-disable-next-line no-await-in-loop -- all lists share the time of one group
         for (const list of due) taken.push(await list.take(takesWide, decide))
         await this.#write(taken)
         if (isWide && takesWide) share.done(this.#workedMs)
@@ -276,7 +273,6 @@ export class GroupChanges {
 
   /** Runs `work` when nothing else writes. `work` returns `undefined` if there is nothing to do. */
   async #writing(work: () => Promise<void> | undefined): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop -- one at a time
     while (this.#flushing !== undefined) await this.#flushing
     const state = this.#state
     const working = state.leaving.aborted ? undefined : work()
@@ -442,7 +438,6 @@ export class GroupChanges {
   ): Promise<void> {
     const { content } = this.#group
     for (const { chunk, isLast } of chunksOf(rows, this.#state.limits.maxFrameObjects)) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await this.#inTurn(chunk, (reads) => {
         const due = chunk
           .filter(({ list }) => list.isFollowing)
@@ -474,12 +469,10 @@ export class GroupChanges {
     const { leaving, lists, isOptional } = this.#state
     const means = new Map<GroupList, RunMeans>()
     for (let round = 1; ; round += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await enterLive(this.#group.members.users)
       if (leaving.aborted) return
       const reads = new TurnReads(lists, means, round > maxLackingRounds)
       try {
-        // oxlint-disable-next-line no-await-in-loop -- as above
         for (const { list } of rows) if (list.isFollowing) await list.reading.snapshot()
         this.#measured(() => write(reads))
         return
@@ -492,7 +485,6 @@ export class GroupChanges {
           if (lost.length === 0) throw error
         }
       }
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await reads.more()
     }
   }

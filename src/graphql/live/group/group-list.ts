@@ -314,7 +314,6 @@ export class GroupList {
   async begin(synced: () => void): Promise<RowKeys & { readonly positions: Positions }> {
     const { filter } = this.list
     for (let round = 1; ; round += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- an index may have to be made first
       const snapshot = await this.reading.snapshot()
       const run = this.reading.run(snapshot)
       try {
@@ -361,7 +360,6 @@ export class GroupList {
       } catch (error) {
         if (!(error instanceof UnknownIndexError) || round === maxRounds) throw error
         snapshot.missed(error)
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await run.more()
       }
     }

@@ -17,6 +17,7 @@ import { Backoff, sleep } from '../../../lib/backoff.ts'
 import { DeadlineError, withDeadline } from '../../../lib/deadline.ts'
 import { inSlices } from '../../../lib/event-loop.ts'
 import { FrameStream, type StreamEnd } from '../../../lib/frame-stream.ts'
+import { getOrInsert } from '../../../lib/get-or-insert.ts'
 import type { ByteHolder, HeldBytes, NoRoomError } from '../../prepare/user-shares.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import { ViewerAccess } from '../../prepare/viewer-access.ts'
@@ -156,7 +157,6 @@ export class GroupMembers implements ByteHolder {
     try {
       while (this.#isNews) {
         this.#isNews = false
-        // oxlint-disable-next-line no-await-in-loop -- one round after the other
         await inSlices(round(), () => false)
       }
     } finally {
@@ -208,13 +208,10 @@ export class GroupMembers implements ByteHolder {
   }
 
   membershipOf(access: ViewerAccess): ViewerMembership {
-    let membership = this.#memberships.get(access.identity)
-    if (membership === undefined) {
-      membership = new ViewerMembership(access, this.#group, this.#withheld)
-      this.#memberships.set(access.identity, membership)
+    return getOrInsert(this.#memberships, access.identity, () => {
       this.users.add(access.viewer.username)
-    }
-    return membership
+      return new ViewerMembership(access, this.#group, this.#withheld)
+    })
   }
 
   /** Ends a membership if it has no members. */
@@ -247,8 +244,7 @@ export class GroupMembers implements ByteHolder {
   recheckNamespaces({ cluster, kind }: ClusterKind, changes: readonly Change[]): void {
     if (this.#memberships.size === 0) return
     const name = `${cluster} ${kind.typeName}`
-    let namespaces = this.#namespaces.get(name)
-    if (namespaces === undefined) this.#namespaces.set(name, (namespaces = new Set()))
+    const namespaces = getOrInsert(this.#namespaces, name, () => new Set())
     const known = namespaces.size
     for (const { type, key } of changes) {
       if (type === 'ADDED') namespaces.add(splitObjectKey(key).namespace)
@@ -524,7 +520,6 @@ export class ViewerMembership {
       this.#isStale = false
       try {
         this.access.begin()
-        // oxlint-disable-next-line no-await-in-loop -- again, as it has changed meanwhile
         await this.#checkOnce()
       } catch (error) {
         if (signal.aborted) return
@@ -536,7 +531,6 @@ export class ViewerMembership {
           return
         }
         this.#isStale = true
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await sleep(backoff.nextMs(), signal)
       }
     }
@@ -580,7 +574,6 @@ export class ViewerMembership {
   async #seesWithheld(): Promise<boolean> {
     while (this.#refused.size < this.#withheld.size) {
       const further = [...this.#withheld].filter(([name]) => !this.#refused.has(name))
-      // oxlint-disable-next-line no-await-in-loop -- the reviews may lead to further objects
       const seen = await Promise.all(
         further.map(async ([, { at, key, discovered }]) => {
           const isSeen = await this.access.mayLook(at, splitObjectKey(key))

@@ -13,6 +13,7 @@ import type { Listener, ListenerRoute } from '../../../informer/delivery/listene
 import type { UnknownIndexError } from '../../../informer/store/store-errors.ts'
 import { splitObjectKey } from '../../../kubernetes/object.ts'
 import type { ResourceVersion } from '../../../kubernetes/resource-version.ts'
+import { getOrInsert } from '../../../lib/get-or-insert.ts'
 import { type Condition, namespacesOf } from '../../../query/condition/condition.ts'
 import { isInScope, type Scope, unrestricted } from '../../../query/condition/scope.ts'
 import type { ReadReport } from '../../../query/condition/read-report.ts'
@@ -148,7 +149,6 @@ export class GroupReading {
         return snapshot
       } catch (error) {
         if (snapshot.needed.length === 0 || round === maxRounds) throw error
-        // oxlint-disable-next-line no-await-in-loop -- one round after the other
         await prepared.prepare(snapshot.needed)
       }
     }
@@ -500,9 +500,7 @@ export class DiscoveredReads {
   readonly #of = new Map<Kind, DiscoveredKinds>()
 
   of(followed: Kind): DiscoveredKinds {
-    let found = this.#of.get(followed)
-    if (found === undefined) this.#of.set(followed, (found = new DiscoveredKinds()))
-    return found
+    return getOrInsert(this.#of, followed, () => new DiscoveredKinds())
   }
 
   /** What a review of a viewer's access to some lists needs to know. */
@@ -588,8 +586,7 @@ export class DiscoveredKinds {
         if (viewer !== undefined) this.nameKinds(viewer, [at.kind])
         return
       case 'kind': {
-        let needed = this.#further.get(at.kind)
-        if (needed === undefined) this.#further.set(at.kind, (needed = new Set()))
+        const needed = getOrInsert(this.#further, at.kind, () => new Set())
         for (const name of at.indexes?.needed ?? []) needed.add(name)
       }
     }

@@ -5,6 +5,7 @@
  * which part.
  */
 
+import { getOrInsert } from '../../../lib/get-or-insert.ts'
 import { WorkBudget } from '../../../query/condition/work-budget.ts'
 import { encodePlace } from '../../../query/page/cursor.ts'
 import { comparePositions, type OrderPosition } from '../../../query/page/list-order.ts'
@@ -281,8 +282,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
       return !isFollowing && isServed && from?.has(at.kind.typeName) === true
     })
     if (isLost) {
-      const sinceMs = this.#lostMs.get(cluster) ?? nowMs
-      this.#lostMs.set(cluster, sinceMs)
+      const sinceMs = getOrInsert(this.#lostMs, cluster, () => nowMs)
       this.#stale.add(cluster)
       if (nowMs - sinceMs < lostMs) return []
     } else this.#lostMs.delete(cluster)

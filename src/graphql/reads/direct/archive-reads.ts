@@ -18,6 +18,7 @@ import type {
 import { FairSlots, NoSlotError } from '../../../lib/concurrency.ts'
 import { CodedError } from '../../../lib/coded-error.ts'
 import { withDeadline } from '../../../lib/deadline.ts'
+import { getOrInsert } from '../../../lib/get-or-insert.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 
@@ -90,11 +91,11 @@ export async function askArchive(
   ask: ArchiveAsk,
   { lane, deadlineMs }: ArchiveCaller,
 ): Promise<ArchiveAnswer | Error> {
-  let turns = slots.get(archive)
-  if (turns === undefined) {
-    turns = new FairSlots({ most: maxAtOnce, mostWaiting: maxWaiting, maxWaitMs: deadlineMs })
-    slots.set(archive, turns)
-  }
+  const turns = getOrInsert(
+    slots,
+    archive,
+    () => new FairSlots({ most: maxAtOnce, mostWaiting: maxWaiting, maxWaitMs: deadlineMs }),
+  )
   const inTurn: InTurn = (work) => turns.run(lane, work)
   try {
     const late = new ClientError(
@@ -152,7 +153,6 @@ async function foundChanges(
       ...(from !== undefined && (place as { readonly before: string })),
       ...(test !== undefined && { limit: searchedAtOnce }),
     }
-    // oxlint-disable-next-line no-await-in-loop -- each page begins where the last one ends
     const page = await inTurn(() => archive.changes(asked))
     if (read === 0) ({ gaps } = page)
     for (const [at, change] of page.changes.entries()) {

@@ -23,6 +23,7 @@ import { resourceVersion } from '../../../kubernetes/resource-version.ts'
 import { ApiStatusError } from '../../../kubernetes/status.ts'
 import { boundedParallel } from '../../../lib/concurrency.ts'
 import { withDeadline } from '../../../lib/deadline.ts'
+import { getOrInsert } from '../../../lib/get-or-insert.ts'
 import { unrestricted } from '../../../query/condition/scope.ts'
 import type { WorkBudget } from '../../../query/condition/work-budget.ts'
 import type { PastMoment } from '../../model/object-id.ts'
@@ -346,7 +347,6 @@ export class DirectReads {
       let outcome: PodLogs | Error
       if (read === undefined) outcome = new ClientError('UNSUPPORTED', 'logs are not served here')
       else if (leftMs > 0) {
-        // oxlint-disable-next-line no-await-in-loop -- each reads many containers at once
         outcome = await read(asked, leftMs).catch((error: unknown) =>
           error instanceof Error ? error : new Error(String(error)),
         )
@@ -407,7 +407,6 @@ export class DirectReads {
           return (await access.mayLook(at, asked)) ? undefined : null
         case 'usage': {
           for (const key of Object.keys(asked.objects)) {
-            // oxlint-disable-next-line no-await-in-loop -- one that is refused is enough
             if (!(await access.mayLook(at, splitObjectKey(key)))) return null
           }
           return undefined
@@ -639,14 +638,12 @@ class CallerConnections implements AsyncDisposable {
   }
 
   to({ cluster, kind }: ClusterKind): DirectApi {
-    let api = this.#open.get(cluster)
-    if (api === undefined) {
+    return getOrInsert(this.#open, cluster, () => {
       const token = tokenFor({ cluster, kind }, this.#served, this.#token)
       const cache = this.#served.clusters.get(cluster)
       if (cache === undefined) throw new TypeError(`there is no cluster ${cluster}`)
-      this.#open.set(cluster, (api = cache.directAs(kind.resource, token.reveal())))
-    }
-    return api
+      return cache.directAs(kind.resource, token.reveal())
+    })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

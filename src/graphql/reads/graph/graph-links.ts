@@ -4,6 +4,7 @@
  * edge. A reference to any kind is no relation, but a field that reverses it also gives a link forwards.
  */
 
+import { getOrInsert } from '../../../lib/get-or-insert.ts'
 import { type Condition, hasKey } from '../../../query/condition/condition.ts'
 import type { OwnedRelation, OwnerRelation } from '../../../query/relation/ownership-relation.ts'
 import type { RelationOrigin } from '../../../query/relation/relation.ts'
@@ -46,9 +47,7 @@ interface GraphLinks {
 const known = new WeakMap<SchemaRelations, GraphLinks>()
 
 export function graphLinksOf(relations: SchemaRelations): GraphLinks {
-  let links = known.get(relations)
-  if (links === undefined) known.set(relations, (links = linksOf(relations)))
-  return links
+  return getOrInsert(known, relations, () => linksOf(relations))
 }
 
 function linksOf({ byField }: SchemaRelations): GraphLinks {
@@ -64,9 +63,7 @@ function linksOf({ byField }: SchemaRelations): GraphLinks {
   const fields = new Set<string>()
   const add = (type: string, link: GraphLink): void => {
     fields.add(link.field).add(link.name)
-    const ofType = byType.get(type)
-    if (ofType === undefined) byType.set(type, [link])
-    else ofType.push(link)
+    getOrInsert(byType, type, () => []).push(link)
   }
   for (const [{ definition }, relation] of byField) {
     const reversed = reversedBy(definition, owners)

@@ -6,6 +6,7 @@
 
 import type { ObjectId, StoreView } from '../../../informer/store/store-view.ts'
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
+import { getOrInsert } from '../../../lib/get-or-insert.ts'
 import { JsonText } from '../../../lib/json.ts'
 import { type Condition, hasValue } from '../../../query/condition/condition.ts'
 import {
@@ -164,10 +165,7 @@ function edgeValues(
   return names.map((name, at) => {
     const start = from[at] ?? 0
     const end = to[at] ?? 0
-    let relation = relations.get(name)
-    if (relation === undefined) {
-      relations.set(name, (relation = new JsonText(JSON.stringify(name))))
-    }
+    const relation = getOrInsert(relations, name, () => new JsonText(JSON.stringify(name)))
     return { from: (froms[start] ??= idOf(start)), to: (tos[end] ??= idOf(end)), relation }
   })
 }
@@ -337,13 +335,10 @@ class GraphReader {
 
   #allOf(cluster: string): readonly KindView[] {
     const { served } = this.#run
-    let all = this.#inMemory.get(cluster)
-    if (all === undefined) {
+    return getOrInsert(this.#inMemory, cluster, () => {
       const kinds = [...unnamedKinds(served, cluster)]
-      all = kinds.flatMap((kind) => this.#unnamedPart(cluster, kind) ?? [])
-      this.#inMemory.set(cluster, all)
-    }
-    return all
+      return kinds.flatMap((kind) => this.#unnamedPart(cluster, kind) ?? [])
+    })
   }
 
   /** Notes the kinds that objects of a kind may own, so that the next run finds them in memory. */
@@ -357,8 +352,7 @@ class GraphReader {
   }
 
   #unnamedPart(cluster: string, kind: Kind): KindView | undefined {
-    let cached = this.#cached.get(cluster)
-    if (cached === undefined) this.#cached.set(cluster, (cached = new Map()))
+    const cached = getOrInsert(this.#cached, cluster, () => new Map())
     if (!cached.has(kind)) cached.set(kind, unnamedPart(this.#run, { cluster, kind }))
     return cached.get(kind)
   }

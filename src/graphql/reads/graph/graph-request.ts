@@ -9,6 +9,7 @@ import type { Kind } from '../../model/kind.ts'
 import type { ObjectIdentity } from '../../model/object-id.ts'
 import type { GraphArguments } from '../../schema/gateway-types.ts'
 import type { WantedIndexes } from '../../../cache/cached-resource.ts'
+import { getOrInsert } from '../../../lib/get-or-insert.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import { identityIn } from '../list-arguments.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
@@ -98,8 +99,7 @@ export function graphKinds(served: ServedSchema, args: GraphArguments): readonly
   for (const { cluster, group, kind: name } of request.roots) {
     const kind = served.kindOf(group, name)
     if (kind === undefined || kind.uncached || !served.clusters.has(cluster)) continue
-    let kinds = roots.get(cluster)
-    if (kinds === undefined) roots.set(cluster, (kinds = new Set()))
+    const kinds = getOrInsert(roots, cluster, () => new Set())
     kinds.add(kind)
   }
   return Array.from(roots, ([cluster, kinds]) =>
@@ -128,16 +128,13 @@ function reachable(
   const cache = served.clusters.get(cluster)
   const readable = new Map<Kind, boolean>()
   const isReadable = (kind: Kind): boolean => {
-    let is = readable.get(kind)
-    if (is === undefined) {
+    return getOrInsert(readable, kind, () => {
       const { resource, uncached } = kind
       const isServed = cache?.serves(resource) === true
       const isRead = (): boolean =>
         served.commonKinds.has(kind) || cache?.synced(resource) !== undefined
-      is = !uncached && isServed && (picks !== undefined || isRead())
-      readable.set(kind, is)
-    }
-    return is
+      return !uncached && isServed && (picks !== undefined || isRead())
+    })
   }
   const all = new Map<Kind, Wanted>()
   const want = (kind: Kind, { needed = [], useful = [] }: WantedIndexes = {}): boolean => {

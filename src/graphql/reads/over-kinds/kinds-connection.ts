@@ -10,6 +10,7 @@
 
 import { type Condition, namespacesOf } from '../../../query/condition/condition.ts'
 import type { ObjectId } from '../../../informer/store/store-view.ts'
+import { getOrInsert } from '../../../lib/get-or-insert.ts'
 import type { ListIdentity } from '../../../query/page/cursor.ts'
 import { type OrderTerm, compileOrder } from '../../../query/page/list-order.ts'
 import { listPage, type ListPageBounds, type PageOf } from '../../../query/page/page.ts'
@@ -313,9 +314,7 @@ function filtersOf(
 ): (kind: Kind) => ListFilter {
   const ofKinds = new Map<Kind, ListFilter>()
   return (kind) => {
-    let filter = ofKinds.get(kind)
-    if (filter === undefined) ofKinds.set(kind, (filter = filterOf(served, kind, args)))
-    return filter
+    return getOrInsert(ofKinds, kind, () => filterOf(served, kind, args))
   }
 }
 

@@ -11,6 +11,7 @@ import { isInScope } from '../../../query/condition/scope.ts'
 import { leadingTo } from '../../../query/problems/problem-joins.ts'
 import type { ListedProblem } from '../../../query/problems/problem-page.ts'
 import { problemIndex, type ProblemPart } from '../../../query/problems/problem-part.ts'
+import { getOrInsert } from '../../../lib/get-or-insert.ts'
 import { unlessRefused } from '../../errors/client-error.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
 import type { ObjectRef } from '../../schema/object-ref.ts'
@@ -86,8 +87,7 @@ function servicesOf(
         : labelsIn(view.index(problemIndex).valuesOf(place.id), 'template')
     if (labels === undefined) continue
     const { namespace } = splitObjectKey(view.keyOf(place.id))
-    const known = labelled.get(namespace) ?? new Map<string, Labels>()
-    labelled.set(namespace, known.set(JSON.stringify(labels), labels))
+    getOrInsert(labelled, namespace, () => new Map()).set(JSON.stringify(labels), labels)
   }
   const { view, scope } = services
   for (const [namespace, all] of labelled) {

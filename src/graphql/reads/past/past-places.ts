@@ -7,6 +7,7 @@
 import type { ArchiveGap, ArchivePart, KeptKind } from '../../../archive/archive-calls.ts'
 import { apiVersionOf } from '../../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
+import { getOrInsert } from '../../../lib/get-or-insert.ts'
 import { type Scope, unrestricted } from '../../../query/condition/scope.ts'
 import { ClientError, unlessRefused } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
@@ -373,15 +374,16 @@ const types = new WeakMap<ServedSchema['kinds'], Map<string, string>>()
 
 /** The type of a resource in the schema; `null` if it is not served. */
 function typeOf({ kinds }: ServedSchema, group: string, resource: string): string | null {
-  let known = types.get(kinds)
-  if (known === undefined) {
-    known = new Map(
-      Array.from(kinds.values(), (kind) => [
-        `${kind.resource.group}/${kind.resource.resource}`,
-        kind.typeName,
-      ]),
-    )
-    types.set(kinds, known)
-  }
+  const known = getOrInsert(
+    types,
+    kinds,
+    () =>
+      new Map(
+        Array.from(kinds.values(), (kind) => [
+          `${kind.resource.group}/${kind.resource.resource}`,
+          kind.typeName,
+        ]),
+      ),
+  )
   return known.get(`${group}/${resource}`) ?? null
 }

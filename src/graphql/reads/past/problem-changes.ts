@@ -11,6 +11,7 @@ import { escaped } from '../../../kubernetes/field-changes.ts'
 import { type Fields, fieldsOf, specOf, textOf } from '../../../kubernetes/fields.ts'
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { neededObjects } from '../../../kubernetes/problems/problem-references.ts'
+import { getOrInsert } from '../../../lib/get-or-insert.ts'
 import { isInScope } from '../../../query/condition/scope.ts'
 import { examinedPerDecoded } from '../../../query/condition/work-budget.ts'
 import { pageSizeOf } from '../../../query/page/page.ts'
@@ -69,17 +70,14 @@ function questionsOf(
   run: ReadRun,
   page: readonly ChangedProblem[],
 ): ReadonlyMap<ChangedProblem, SearchedChanges> {
-  let ofRun = known.get(run)
-  if (ofRun === undefined) known.set(run, (ofRun = new WeakMap()))
-  let questions = ofRun.get(page)
-  if (questions === undefined) {
+  const ofRun = getOrInsert(known, run, () => new WeakMap())
+  return getOrInsert(ofRun, page, () => {
     const all = page.flatMap((problem) => {
       const parts = problem.isOfCluster === true ? [] : partsOf(run, problem)
       return parts.length === 0 ? [] : [[problem, questionOf(problem, parts)] as const]
     })
-    ofRun.set(page, (questions = new Map(all)))
-  }
-  return questions
+    return new Map(all)
+  })
 }
 
 function questionOf({ sinceMs }: ChangedProblem, parts: readonly ArchivePart[]): SearchedChanges {
