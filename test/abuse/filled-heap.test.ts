@@ -11,7 +11,6 @@ import type { GraphQLAnswer } from '../support/gateway.ts'
 
 const mebibyte = 1 << 20
 
-
 /** Small pods and ConfigMaps of 100 KB each, beside a small cluster. */
 const startLargeCluster = (pods: number, configMaps: number): Promise<Simulator> =>
   startSimulator({
