@@ -350,6 +350,26 @@ describeClusters('Usage of a cluster without metrics-server', (cluster) => {
   })
 })
 
+it('Sums of usage beneath the rows of a subscription are no fault that the log tells', async () => {
+  await using simulator = await startSimulator({
+    metrics: true,
+    populate(storage) {
+      storage.create(nodesOf, { metadata: { name: 'node-1' } } as Fields)
+      storage.create(podsOf, pod('small', '100m 32Mi'))
+    },
+  })
+  await using gateway = await serveGateway({
+    clusters: [{ name: 'test', server: simulator.url }],
+  })
+  const query =
+    'subscription { nodes { synced changes { object { name pods { sum(of: ["usageCpu"]) { number } } } } } }'
+  const { data } = await firstAnswer(gateway.connect(), query)
+  expect(data.nodes.changes).toEqual([
+    { object: { name: 'node-1', pods: { sum: [{ number: 0.1 }] } } },
+  ])
+  expect(gateway.log.filter((line) => line.includes('unexpectedly'))).toEqual([])
+})
+
 describe('Usage over clusters', () => {
   it('is of those that measure it, and what the others lack is named', async () => {
     const populate: SimulatorOptions['populate'] = (storage) => {

@@ -232,7 +232,10 @@ export class GroupReading {
       limits,
       variables,
       fragments,
-      unexpected,
+      unexpected: (error) => {
+        // Not a fault: `check` throws it after the run, and another group follows the kind.
+        if (!(error.originalError instanceof MissingKindError)) unexpected(error)
+      },
       budget: explains ? new ReportingBudget(work, this.#options.report()) : new WorkBudget(work),
       parts,
       extensions,
