@@ -98,10 +98,10 @@ export class PublishedApis {
     signal: AbortSignal,
   ): Promise<void> {
     let isFailing = false
+    signal.addEventListener('abort', () => on.wake(), { once: true })
     while (!signal.aborted) {
       const { promise: woken, resolve } = Promise.withResolvers<void>()
       on.wake = resolve
-      signal.addEventListener('abort', () => on.wake(), { once: true })
       let left: 'done' | 'again' = 'again'
       try {
         left = await work()
