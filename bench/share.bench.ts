@@ -52,8 +52,6 @@ const preload = ['pods', 'deployments', 'services', 'configMaps', 'events', 'nod
 const sixTypes = '["Pod", "Deployment", "Service", "ConfigMap", "Event", "Node"]'
 const searchOf = (where: string): string =>
   `{ search(text: "card", ${where}, first: 50) { totalCount nodes { object { kind namespace name } } } }`
-const problemsOf = (where: string): string =>
-  `{ problems(${where}, first: 50) { totalCount nodes { cluster type severity reason message } } }`
 /** What is asked about every kind. */
 const everyKind: readonly string[] = ['search', 'problems']
 
@@ -65,9 +63,8 @@ const questions: Readonly<Record<string, string>> = {
   '100 that wait, the youngest first': `{ pods(${all}, first: 100, where: { phase: { eq: "Pending" } }, orderBy: [{ creationTimestamp: DESC }]) { nodes { ${row} } } }`,
   'of one cluster, by its name': `{ pods(cluster: "cluster-1", first: 100, orderBy: [{ restarts: DESC }]) { nodes { ${row} } } }`,
   search: searchOf(all),
-  problems: problemsOf(all),
+  problems: `{ problems(${all}, first: 50) { totalCount nodes { cluster type severity reason message } } }`,
   'search in six kinds': searchOf(`${all}, types: ${sixTypes}`),
-  'problems of six kinds': problemsOf(`${all}, types: ${sixTypes}`),
   'facets of phase and node': `{ pods(${all}, first: 0) { facets(by: ["phase", "nodeName"]) { values { value count } } } }`,
   'count by cluster': `{ pods(${all}, first: 0) { totalCount facets(by: ["cluster"], top: 1000) { values { value count } } } }`,
 }
