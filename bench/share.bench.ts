@@ -5,8 +5,8 @@
  *
  *     npm run bench -- share [--clusters 100] [--pods 440] [--small 0] [--gateways 4] [--updates 50] [--rounds 3] [--seconds 2] [--record]
  *
- * `--small 900` has so many clusters more, of 10 pods each. One process has not the connections for every kind of a thousand clusters
- * (`ulimit -n` of 20,000): above 300, only those that share are asked about every kind.
+ * `--small 900` has so many clusters more, of 10 pods each. Above 300 clusters, one process is measured first and ended before the others
+ * start, and only those that share are asked about every kind: one has not the connections for that (`ulimit -n` of 20,000).
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -79,6 +79,7 @@ interface Served extends AsyncDisposable {
 
 const one = 'one process'
 const shared = `${gatewayCount} that share`
+const live = `a change to its frame, of clusters that the gateway does not hold, ${options.updates} a second`
 const tables: ResultTable[] = []
 const notes: string[] = []
 
@@ -96,6 +97,15 @@ const clusters = servers.map((server, at) => ({ name: `cluster-${at}`, server })
 const alone = await start(false)
 await isWhole(alone)
 const objects = await count(alone)
+const isApart = clusterCount > 300
+const first = new Map<string, Figures>()
+if (isApart) {
+  for (const [title, query] of Object.entries(questions)) {
+    if (!everyKind.includes(title)) first.set(title, await measure(one, () => ask(alone, query)))
+  }
+  first.set(live, await measure(one, () => follow(alone)))
+  await alone.kill()
+}
 const gateways = await Promise.all(Array.from({ length: gatewayCount }, () => start(true)))
 for (const gateway of gateways) await isWhole(gateway)
 tables.push({
@@ -106,26 +116,14 @@ tables.push({
   },
 })
 
-for (const [title, query] of Object.entries(questions)) {
-  const askShared = (): Promise<Figures> => ask(gateways[0] ?? alone, query)
-  if (clusterCount > 300 && everyKind.includes(title)) {
-    tables.push({ title, rows: await interleave({ [shared]: askShared }, rounds) })
-    continue
-  }
-  const rows = await interleave({ [one]: () => ask(alone, query), [shared]: askShared }, rounds)
-  tables.push({ title, rows })
-  notes.push(`${title}: ${ratio(rows[shared]?.['p50Ms'], rows[one]?.['p50Ms'])} the time of ${one}`)
-}
-
-tables.push({
-  title: `a change to its frame, of clusters that the gateway does not hold, ${options.updates} a second`,
-  rows: await interleave(
-    { [one]: () => follow(alone), [shared]: () => follow(gateways[0] ?? alone) },
-    rounds,
-  ),
-})
-
 const [asked = alone] = gateways
+for (const [title, query] of Object.entries(questions)) {
+  const rows = await compare(title, (gateway) => ask(gateway, query))
+  const [time, times] = [rows[shared]?.['p50Ms'], rows[one]?.['p50Ms']]
+  if (times !== undefined) notes.push(`${title}: ${ratio(time, times)} the time of ${one}`)
+}
+await compare(live, follow)
+
 {
   const killed = gateways.pop()
   const before = await holders(asked)
@@ -146,6 +144,7 @@ const [asked = alone] = gateways
     `one added: ready after ${(added.readyMs / 1000).toFixed(1)} s, then ${((performance.now() - startedMs) / 1000).toFixed(1)} s until clusters stood still; ${moved(after, joined)} of ${clusterCount} moved, ${[...joined.values()].filter((holder) => holder === added.address).length} of them to it`,
   )
 }
+await isWhole(asked)
 {
   await postgres.stop()
   let whole = 0
@@ -170,6 +169,24 @@ publish(
   ],
   { record: options.record },
 )
+
+/** Adds a table of both. */
+async function compare(
+  title: string,
+  work: (gateway: Served) => Promise<Figures>,
+): Promise<Readonly<Record<string, Figures>>> {
+  const before = first.get(title)
+  const rows = isApart
+    ? { ...(before && { [one]: before }), [shared]: await measure(shared, () => work(asked)) }
+    : await interleave({ [one]: () => work(alone), [shared]: () => work(asked) }, rounds)
+  tables.push({ title, rows })
+  return rows
+}
+
+async function measure(name: string, work: () => Promise<Figures>): Promise<Figures> {
+  const { [name]: figures = {} } = await interleave({ [name]: work }, rounds)
+  return figures
+}
 
 /** Starts API servers, and gives their addresses. */
 async function simulate(number: number, pods: string, updates: string): Promise<string[]> {
