@@ -36,14 +36,13 @@ export class LentServers<S extends AsyncDisposable> implements AsyncDisposable {
 
   lend(token: string): LentServer<S> {
     const key = this.#hash.of(token)
-    const entry = getOrInsert(this.#entries, key, () => {
+    const lent = getOrInsert(this.#entries, key, () => {
       const isFull = this.#entries.size >= maxServers
       for (const [other, one] of isFull ? this.#entries : []) {
         if (one.users === 0) void this.#close(other, one)
       }
       return { server: this.#open(token), users: 0, timer: undefined }
     })
-    const lent = entry
     clearTimeout(lent.timer)
     lent.users += 1
     let isUsed = true

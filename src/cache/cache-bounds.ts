@@ -1,7 +1,8 @@
 /*
- * Bounds the informers of one process: their number, which the open files of the process bound too, and the bytes that they hold. `admit` makes room for a new informer,
- * and `grown` checks the bytes while an informer lists. At a bound, idle informers stop first, the longest idle one before
- * the others. If that is not enough, the new or growing resource is refused with CACHE_FULL.
+ * Bounds the informers of one process: their number, which the open files of the process bound too, and the bytes that
+ * they hold. `admit` makes room for a new informer, and `grown` checks the bytes while an informer lists. At a bound, idle
+ * informers stop first, the longest idle one before the others. If that is not enough, the new or growing resource is
+ * refused with CACHE_FULL.
  */
 
 import { groupResourceOf } from '../kubernetes/api-resource.ts'
@@ -66,6 +67,11 @@ export interface BoundedResource extends UnreadablePlace {
 export class CacheBounds {
   readonly limits: CacheLimits
   readonly usage: UsageRings
+  /**
+   * Each informer has a connection for its watch. Without free descriptors, the process could neither reconnect nor accept
+   * a caller: half of them are for that, and for two more connections of each cluster.
+   */
+  readonly #mostByOpenFiles = Math.floor(openFiles() / 2)
   /** The bytes that each of them held when they were looked at last, and their sum. */
   readonly #running = new Map<BoundedResource, number>()
   #sum = 0
@@ -83,7 +89,7 @@ export class CacheBounds {
   /** Makes room for one more informer. Throws CACHE_FULL. */
   admit(place: UnreadablePlace): void {
     const { maxInformers } = this.limits
-    const most = Math.min(maxInformers, mostByOpenFiles)
+    const most = Math.min(maxInformers, this.#mostByOpenFiles)
     this.#stopIdle(() => this.#running.size >= most)
     if (this.#running.size >= most) {
       const bound =
@@ -178,16 +184,17 @@ export class CacheBounds {
 }
 
 /**
- * Each informer has a connection for its watch. Without free descriptors, the process could neither reconnect nor accept a
- * caller: half of them are for that, and for two more connections of each cluster. Node has raised the limit as far as it may.
+ * The most files and connections that the process may have open; Node has raised the limit as far as it may. `Infinity`: the
+ * system does not say. The report takes two milliseconds, if it does not look up the names of all peers.
  */
-const mostByOpenFiles = Math.floor(openFiles() / 2)
-
-/** The most files and connections that the process may have open. `Infinity`: the system does not say. */
 function openFiles(): number {
-  const { userLimits } = process.report.getReport() as {
+  const report = process.report as typeof process.report & { excludeNetwork: boolean }
+  const { excludeNetwork } = report
+  report.excludeNetwork = true
+  const { userLimits } = report.getReport() as {
     readonly userLimits?: { readonly open_files?: { readonly soft?: number | string } }
   }
+  report.excludeNetwork = excludeNetwork
   const most = userLimits?.open_files?.soft
   return typeof most === 'number' ? most : Infinity
 }

@@ -18,7 +18,7 @@ export const prolongMs = 3_000
 /** Milliseconds since the epoch, by the clock of Postgres. */
 export const now = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
 
-/** A condition on a row of `holders`: its process lives, as it prolongs in time and nobody has shortened its hold. */
+/** The SQL condition that the process of a row of `holders` lives: it has renewed its hold in time, and no other process has shortened it. */
 export const isLiving: string = `holders.until >= ${now} + ${holdMs - 1.5 * prolongMs}`
 
 export class Holders {

@@ -266,7 +266,7 @@ export async function lateTimes(
         toMs: Math.max(toMs, Number(row['ends'])),
       })
     }
-    for (const [id, times] of found) late.set(id, [...(late.get(id) ?? []), times])
+    for (const [id, times] of found) getOrInsert(late, id, () => []).push(times)
   }
   return late
 }

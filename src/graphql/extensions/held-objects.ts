@@ -31,9 +31,8 @@ export function heldObject({ cluster, kind, view }: KindView, id: ObjectId): Kub
     const { resource, metadataOnly } = kind
     return createObjectCodec({ resource, metadataOnly })
   })
-  const by = codec
   let decoded: KubernetesObject | undefined
-  const object = (): KubernetesObject => (decoded ??= by.decode(held))
+  const object = (): KubernetesObject => (decoded ??= codec.decode(held))
   const lazy = new Proxy({} as KubernetesObject, {
     get: (_, name) => readOnlyValue(Reflect.get(object(), name)),
     has: (_, name) => Reflect.has(object(), name),

@@ -300,12 +300,10 @@ export class PlanCompiler {
   filters(kind: Kind, args: FieldArguments): void {
     if (args.constant === undefined) {
       const known = new WeakMap<object, readonly RelatedNeed[]>()
-      const needs = (values: Readonly<Record<string, unknown>>): readonly RelatedNeed[] => {
-        let found = known.get(values)
-        if (found === undefined) known.set(values, (found = filterNeeds(this.served, kind, values)))
-        return found
-      }
-      this.asks({ args, needs })
+      this.asks({
+        args,
+        needs: (values) => getOrInsert(known, values, () => filterNeeds(this.served, kind, values)),
+      })
     } else {
       const needs = filterNeeds(this.served, kind, args.constant)
       for (const need of needs) this.reads(need.kind, need.indexes)

@@ -542,8 +542,8 @@ function variablesIn(value: ValueNode): readonly string[] {
 export class AskedArguments {
   readonly #variables: VariableValues
   readonly #budget: WorkBudget
-  /** The price of each variable that has been read. */
-  readonly #prices = new Map<string, number>()
+  /** What each further read of a variable costs; `undefined`: it has been read once. */
+  readonly #prices = new Map<string, number | undefined>()
 
   constructor(variables: VariableValues, budget: WorkBudget) {
     this.#variables = variables
@@ -553,14 +553,16 @@ export class AskedArguments {
   /** The coerced arguments of a field. Throws the GraphQLError of the first invalid one, and `QueryTooCostlyError`. */
   of(field: FieldArguments): Readonly<Record<string, unknown>> {
     for (const name of field.variables) {
-      const price = this.#prices.get(name)
-      if (price === undefined) this.#prices.set(name, readingPrice(this.#variables.coerced[name]))
-      else if (price > 0) this.#pay(name, price)
+      if (this.#prices.has(name)) this.#pay(name)
+      else this.#prices.set(name, undefined)
     }
     return field.coerce(this.#variables)
   }
 
-  #pay(name: string, price: number): void {
+  #pay(name: string): void {
+    const price = this.#prices.get(name) ?? readingPrice(this.#variables.coerced[name])
+    this.#prices.set(name, price)
+    if (price === 0) return
     const hint = `fewer fields may read $${name}, or it may hold less: ask in several queries`
     this.#budget.because({ argument: `$${name}`, hint }, () => this.#budget.spend('tests', price))
   }

@@ -255,17 +255,7 @@ export class Places<P extends KindView = KindView> extends PlacesReport<P> {
       let part: KindView | undefined
       let isThere = true
       try {
-        if (!isUnnamed) part = placePart(this.#run, wanted, within)
-        else {
-          const { cluster, kind, indexes } = at
-          budget.spend('tests', within()?.length ?? 0)
-          part = readUnnamed(this.#run, { cluster, kind }, { within })
-          const { view } = part ?? {}
-          const isIndexed =
-            !view || [...(indexes?.needed ?? [])].every((name) => view.hasIndex(name))
-          // Notes missing indexes, so that another round waits for them.
-          if (!isIndexed) part = this.#run.parts.part({ cluster, kind, indexes }, { within })
-        }
+        part = isUnnamed ? this.#unnamedPart(at, within) : placePart(this.#run, wanted, within)
         isThere = part !== undefined
       } finally {
         if (isThere) budget.spend('tests', testsPerPlace)
@@ -275,6 +265,16 @@ export class Places<P extends KindView = KindView> extends PlacesReport<P> {
       this.within.set(made, within)
       return made
     })
+  }
+
+  #unnamedPart({ cluster, kind, indexes }: ClusterKind, within: Within): KindView | undefined {
+    const { budget, parts } = this.#run
+    budget.spend('tests', within()?.length ?? 0)
+    const part = readUnnamed(this.#run, { cluster, kind }, { within })
+    const { view } = part ?? {}
+    const isIndexed = !view || [...(indexes?.needed ?? [])].every((name) => view.hasIndex(name))
+    // Notes missing indexes, so that another round waits for them.
+    return isIndexed ? part : parts.part({ cluster, kind, indexes }, { within })
   }
 }
 

@@ -184,12 +184,11 @@ export function useAnswer<Result, Variables>(
     queryFn: ({ signal }) => gateway.ask(document, variables, signal),
     placeholderData: keepPreviousData,
     enabled,
-    refetchInterval: ({ state }) =>
-      isPassing(state.error === null ? (state.data?.errors ?? []) : errorsOf(state.error))
-        ? passingMs
-        : typeof everyMs === 'function'
-          ? everyMs(state.data?.data)
-          : (everyMs ?? false),
+    refetchInterval({ state }) {
+      const errors = state.error === null ? state.data?.errors : errorsOf(state.error)
+      if (isPassing(errors ?? [])) return passingMs
+      return typeof everyMs === 'function' ? everyMs(state.data?.data) : (everyMs ?? false)
+    },
   })
   const again = (): void => {
     const isUnderWay = gateway.answers.isFetching({ queryKey, exact: true }) > 0
