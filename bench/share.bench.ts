@@ -108,6 +108,12 @@ if (isApart) {
 }
 const gateways = await Promise.all(Array.from({ length: gatewayCount }, () => start(true)))
 for (const gateway of gateways) await isWhole(gateway)
+const readyMs = performance.now()
+await isWritten(gateways)
+const writtenMs = performance.now() - readyMs
+notes.push(
+  `all kinds that the archive keeps were loaded and written ${(writtenMs / 1000).toFixed(1)} s after the gateways were whole; what follows was asked after that`,
+)
 tables.push({
   title: 'until ready, from nothing',
   rows: {
@@ -368,13 +374,40 @@ async function isWhole(gateway: Served, except?: string): Promise<number> {
 
 /** All objects in memory. */
 async function count(gateway: Served): Promise<number> {
+  return (await loadedKinds(gateway)).reduce((sum, { objects }) => sum + (objects ?? 0), 0)
+}
+
+/** The kinds in memory, of each cluster. */
+async function loadedKinds(
+  gateway: Served,
+): Promise<readonly { readonly objects: number | null }[]> {
   const { gatewayClusters } = await data<{
     readonly gatewayClusters: readonly {
       readonly resources: readonly { readonly objects: number | null }[]
     }[]
   }>(gateway, '{ gatewayClusters { resources(loaded: true) { objects } } }')
-  const resources = gatewayClusters.flatMap((cluster) => cluster.resources)
-  return resources.reduce((sum, { objects: some }) => sum + (some ?? 0), 0)
+  return gatewayClusters.flatMap(({ resources }) => resources)
+}
+
+/** Resolves once the gateways have loaded no further kind for five seconds, and what they have seen is written. */
+async function isWritten(gateways: readonly Served[]): Promise<void> {
+  const [asked] = gateways
+  const untilMs = performance.now() + startDeadlineMs
+  let before = -1
+  for (let quiet = 0; asked !== undefined && quiet < 5; quiet += 1) {
+    await sleep(1_000)
+    const kinds = (await loadedKinds(asked)).length
+    const texts = await Promise.all(
+      gateways.map(async ({ address }) => await (await fetch(`${address}/metrics`)).text()),
+    )
+    const lags = texts.map((text) =>
+      Number(/^informerql_archive_lag_seconds (\S+)$/m.exec(text)?.[1]),
+    )
+    if (kinds !== before || !lags.every((lag) => lag < 1)) quiet = -1
+    before = kinds
+    if (performance.now() > untilMs)
+      throw new Error(`the gateways are still loading; lags: ${lags.join(', ')}`)
+  }
 }
 
 async function freePort(): Promise<number> {

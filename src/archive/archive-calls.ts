@@ -47,6 +47,13 @@ export interface KindState {
   readonly isHeld: boolean
 }
 
+/** The resource versions that the rows of a kind show: one, or those of its namespaces. */
+export interface KindPosition {
+  readonly group: string
+  readonly resource: string
+  readonly versions: readonly string[]
+}
+
 export const recordTypes = ['ADDED', 'MODIFIED', 'REMOVED'] as const
 export type RecordType = (typeof recordTypes)[number]
 
@@ -401,6 +408,8 @@ export interface SharingCalls {
 
 /** What an open archive does. Rejects with `ArchiveError`. Several calls may run at once; writes keep their order. */
 export interface ArchiveCalls extends PublishedCalls, SharingCalls {
+  /** Of all kinds of an incarnation of a cluster that have one. */
+  positions(cluster: string, incarnation: string): Promise<readonly KindPosition[]>
   /** Registers a kind, and says what there is of it. */
   kind(kind: ArchivedKind): Promise<KindState>
   /**

@@ -87,6 +87,7 @@ class WorkerArchive implements Archive {
   #isDown = false
   #isClosed = false
 
+  readonly positions = this.#passed('positions')
   readonly mark = this.#passed('mark')
   readonly gap = this.#passed('gap')
   readonly changesSince = this.#passed('changesSince')

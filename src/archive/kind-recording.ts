@@ -181,13 +181,6 @@ export class KindRecording implements ArchivedResource {
     return state?.position !== undefined && readJointPosition(state.position) !== undefined
   }
 
-  /** Whether the archive's position is one that the API server has not reached. */
-  async isAhead(): Promise<boolean> {
-    const state = await this.#stateWithin(openDeadlineMs)
-    const { latest, reached } = (state && (await this.#own(state))) ?? {}
-    return latest !== undefined && reached !== undefined && isBefore(reached, latest)
-  }
-
   /** The cluster has another incarnation, whose objects the informer has from the beginning. */
   adopt(): void {
     this.#incarnation = this.#options.place.incarnation()

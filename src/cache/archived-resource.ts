@@ -47,10 +47,13 @@ export interface ArchivedPlace {
   readonly incarnation: () => string
   readonly isVerified: () => boolean
   /**
-   * A version that the API server has reached: not before `position`, unless the cluster was restored from a backup.
-   * `undefined` if that cannot be known.
+   * A version that the API server has reached, of the resource, or another one: not before `position`, unless the cluster was
+   * restored from a backup. `undefined` if that cannot be known.
    */
-  readonly reached: (position: ResourceVersion) => Promise<ResourceVersion | undefined>
+  readonly reached: (
+    position: ResourceVersion,
+    other?: Pick<ApiResource, 'group' | 'resource'>,
+  ) => Promise<ResourceVersion | undefined>
   /** Begins another incarnation, since the versions of the cluster have gone back while nobody looked. */
   readonly wentBack: () => void
 }

@@ -387,6 +387,16 @@ export class CachedResource {
     return isAway ? away(this.#options) : notSynced(this.#options, lastError)
   }
 
+  /** Whether {@link unreadable} says NOT_SYNCED. Makes no error in the common cases: of a thousand clusters it is asked again and again. */
+  get isLoading(): boolean {
+    const { informer } = this
+    const isFailed = this.#refusal !== undefined || informer.lastError !== undefined
+    if (!informer.hasSynced() && !isFailed && this.coverage === undefined) {
+      return this.#options.isReachable()
+    }
+    return this.unreadable()?.code === 'NOT_SYNCED'
+  }
+
   /**
    * Waits for the first sync. Rejects with {@link UnreadableResourceError}: at once if the failure lasts or the cluster is
    * unreachable, else after `deadlineMs`. For a moment after one wait has reached its deadline, other waits reject at once,
@@ -530,6 +540,11 @@ export class Lease implements Disposable {
   /** Why the resource cannot be read now; `undefined` if it can. */
   unreadable(): UnreadableResourceError | undefined {
     return this.#cached.unreadable() ?? this.#outdated() ?? this.#cached.unindexed(this.#indexes)
+  }
+
+  /** Whether the resource is not readable yet, and may become so: it is being listed, or read from the archive. */
+  get isLoading(): boolean {
+    return this.#cached.isLoading || this.unreadable()?.code === 'NOT_SYNCED'
   }
 
   /**

@@ -71,7 +71,7 @@ export type ClusterConnection =
        * `atLeast`; `undefined` if it cannot be known.
        */
       readonly reached?: (
-        resource: ApiResource,
+        resource: Pick<ApiResource, 'group' | 'resource'>,
         atLeast: ResourceVersion,
       ) => Promise<ResourceVersion | undefined>
       /** Reads the identity again. Rejects if the cluster is unreachable. */
@@ -245,11 +245,13 @@ export class ClusterCache implements AsyncDisposable {
       if (now === undefined) continue
       const made = this.#made.get(cached) ?? {}
       const texts = now.indexTexts ?? {}
+      if (texts === made) continue
       if (redefined(made, texts).some((name) => cached.hasOrMakes(name))) {
         cached.refuse(reindexed({ cluster: this.name, resource: cached.resource }))
         continue
       }
-      this.#made.set(cached, { ...made, ...texts })
+      const isAll = Object.keys(made).every((name) => Object.hasOwn(texts, name))
+      this.#made.set(cached, isAll ? texts : { ...made, ...texts })
       void cached.makeIndexes(Object.keys(now.indexers))
     }
   }
@@ -533,10 +535,10 @@ export class ClusterCache implements AsyncDisposable {
       cluster: this.name,
       incarnation: () => incarnation.text,
       isVerified: () => incarnation.isVerified,
-      reached: async (position) => {
+      reached: async (position, of = resource) => {
         const now = this.#connection
         if (now.state !== 'connected' || !now.resourceVersionsComparable) return undefined
-        return await now.reached?.(resource, position)
+        return await now.reached?.(of, position)
       },
       wentBack: () => incarnation.wentBack(),
     }

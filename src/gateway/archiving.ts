@@ -27,9 +27,9 @@ import { KindRecording, type WaitingChanges } from '../archive/kind-recording.ts
 import type { ArchivedPlace, ArchiveOf } from '../cache/archived-resource.ts'
 import type { Kind } from '../graphql/model/kind.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
-import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
+import { type ApiResource, apiVersionOf, groupResourceOf } from '../kubernetes/api-resource.ts'
+import { isBefore, latestOf, resourceVersion } from '../kubernetes/resource-version.ts'
 import { withDeadline } from '../lib/deadline.ts'
-import { nextTurn } from '../lib/event-loop.ts'
 import { getOrInsert } from '../lib/get-or-insert.ts'
 import type { GatewayLog } from './observers.ts'
 
@@ -39,6 +39,8 @@ export type FormOf = (cluster: string, resource: ApiResource) => string | undefi
 /** Another version of how rows are made: rows of the one before are no base for a restart. */
 const codecForm = 1
 const endDeadlineMs = 5_000
+/** How long a start waits for what the archive has of a cluster. */
+const positionsDeadlineMs = 2_500
 /** How often the gateway gives the archive its marks (`ClusterMark`). */
 const markMs = 2_000
 const notFollowed: FollowedKind = { sinceMs: Infinity, incarnation: '', reached: {} }
@@ -46,15 +48,18 @@ const notFollowed: FollowedKind = { sinceMs: Infinity, incarnation: '', reached:
 export class Archiving implements ArchiveReads, AsyncDisposable {
   readonly archive: Archive
   readonly #options: ArchiveOptions
-  readonly #recordings = new Map<string, KindRecording>()
+  /** By cluster, and by the name of the resource. */
+  readonly #recordings = new Map<string, Map<string, KindRecording>>()
   readonly #waiting: WaitingChanges = { bytes: 0, dropped: 0 }
   readonly #standstills = new Standstills()
   readonly #asked = new Map<string, Promise<boolean>>()
   /** The resources that are archived, wherever they are served. */
   #archived: ReadonlySet<string> = new Set()
   #formOf: FormOf = () => undefined
-  /** The clusters of what is archived, by place: of those that were connected when the schema was made. */
-  #kinds: ReadonlyMap<string, string> = new Map()
+  /** By what they are made of: most clusters have the same. */
+  readonly #forms = new Map<string, string>()
+  /** The names of what is archived, by cluster: of those that were connected when the schema was made. */
+  #kinds: ReadonlyMap<string, ReadonlySet<string>> = new Map()
   readonly #timer: NodeJS.Timeout | undefined
 
   private constructor(archive: Archive, options: ArchiveOptions) {
@@ -97,28 +102,31 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
 
   /** A part of a question, with what its recording knows of the changes that the archive does not have yet. */
   readonly #followed = <Part extends ArchivePart>(part: Part): Part => {
-    const key = placeOf(part)
+    const name = groupResourceOf(part)
+    const isArchived = this.#kinds.get(part.cluster)?.has(name) === true
     const followed =
-      this.#recordings.get(key)?.followed ?? (this.#kinds.has(key) ? notFollowed : undefined)
+      this.#recordings.get(part.cluster)?.get(name)?.followed ??
+      (isArchived ? notFollowed : undefined)
     return followed === undefined ? part : { ...part, followed }
   }
 
   /** Says until when all that was seen of clusters is written: of those of which all kinds are recorded. */
   #mark(): void {
-    const marks = new Map<string, ClusterMark & { atMs: number; but: Record<string, number> }>()
-    const partial = new Set<string>()
     const nowMs = Date.now()
-    for (const [key, cluster] of this.#kinds) {
-      const written = this.#recordings.get(key)?.written
-      if (written === undefined) partial.add(cluster)
-      if (written === undefined || partial.has(cluster)) continue
-      const { id, knownMs } = written
-      const mark = getOrInsert(marks, cluster, () => ({ cluster, atMs: nowMs, but: {} }))
-      if (knownMs < nowMs - unknownMs) mark.but[id] = knownMs
-      else mark.atMs = Math.min(mark.atMs, knownMs)
-    }
-    const whole = [...marks.values()].filter(({ cluster }) => !partial.has(cluster))
-    if (whole.length > 0) this.archive.mark(whole).catch(() => {})
+    const marks = [...this.#kinds].flatMap(([cluster, names]): readonly ClusterMark[] => {
+      const recordings = this.#recordings.get(cluster)
+      const but: Record<string, number> = {}
+      let atMs = nowMs
+      for (const name of names) {
+        const written = recordings?.get(name)?.written
+        if (written === undefined) return []
+        const { id, knownMs } = written
+        if (knownMs < nowMs - unknownMs) but[id] = knownMs
+        else atMs = Math.min(atMs, knownMs)
+      }
+      return [{ cluster, atMs, but }]
+    })
+    if (marks.length > 0) this.archive.mark(marks).catch(() => {})
   }
 
   /** Why the gateway is not ready: what has to be written cannot be. */
@@ -141,25 +149,37 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
     const archived = [...served.kinds.values()].filter((kind) => this.isArchived(kind, served))
     this.#archived = new Set(archived.map(({ resource }) => versionedName(resource)))
     this.#formOf = formOf
-    const kinds = new Map<string, string>()
-    for (const [cluster, cache] of served.clusters) {
-      // There may be a thousand that other gateways hold.
-      if (cache.connection.state !== 'connected') continue
-      for (const { resource } of archived) {
-        if (cache.serves(resource)) kinds.set(placeOf({ ...resource, cluster }), cluster)
-      }
-    }
-    this.#kinds = kinds
-    for (const recording of this.#recordings.values()) {
+    // There may be a thousand that other gateways hold.
+    const connected = [...served.clusters].filter(
+      ([, { connection }]) => connection.state === 'connected',
+    )
+    this.#kinds = new Map(
+      connected.map(([cluster, cache]) => {
+        const resources = archived.filter(({ resource }) => cache.serves(resource))
+        return [cluster, new Set(resources.map(({ resource }) => groupResourceOf(resource)))]
+      }),
+    )
+    this.#forms.clear()
+    for (const recording of this.#allRecordings()) {
       const kind = this.#kindOf(recording.cluster, recording.resource)
       if (kind !== undefined) recording.redefine(kind)
     }
   }
 
+  *#allRecordings(): Generator<KindRecording, void> {
+    for (const recordings of this.#recordings.values()) yield* recordings.values()
+  }
+
+  #recordingsOf(cluster: string): readonly KindRecording[] {
+    return [...(this.#recordings.get(cluster)?.values() ?? [])]
+  }
+
   readonly archiveOf: ArchiveOf = (resource, place) => {
     const kind = this.#kindOf(place.cluster, resource)
     if (kind === undefined) return undefined
-    const key = placeOf(kind)
+    const { cluster } = kind
+    const name = groupResourceOf(kind)
+    const recordings = getOrInsert(this.#recordings, cluster, () => new Map())
     const recording = new KindRecording({
       calls: this.archive,
       resource,
@@ -168,24 +188,25 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
       waiting: this.#waiting,
       standstills: this.#standstills,
       wentBack: () => this.#wentBack(place),
-      after: this.#recordings.get(key)?.end(),
+      after: recordings.get(name)?.end(),
       ended: (ended) => {
-        if (this.#recordings.get(key) === ended) this.#recordings.delete(key)
+        if (recordings.get(name) === ended) recordings.delete(name)
+        const isLast = recordings.size === 0 && this.#recordings.get(cluster) === recordings
+        if (isLast) this.#recordings.delete(cluster)
       },
     })
-    this.#recordings.set(key, recording)
+    recordings.set(name, recording)
     return recording
   }
 
   /** Asks now whether this process may write a cluster, which another gateway has let go of. */
   claim(cluster: string): void {
-    for (const one of this.#recordings.values()) if (one.cluster === cluster) one.claim()
+    for (const one of this.#recordingsOf(cluster)) one.claim()
   }
 
   /** Lets another gateway write a cluster, once what its recordings have is written. Its informers have stopped. */
   async release(cluster: string): Promise<void> {
-    const all = [...this.#recordings.values()].filter((one) => one.cluster === cluster)
-    const ending = Promise.all(all.map((one) => one.end()))
+    const ending = Promise.all(this.#recordingsOf(cluster).map((one) => one.end()))
     await withDeadline('writing the archive', ending, endDeadlineMs).catch(() => {})
     // Otherwise the other one waits until this one's time is over.
     await this.archive.releaseCluster(cluster).catch(() => {})
@@ -195,7 +216,7 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer)
     this.#standstills[Symbol.dispose]()
-    const ending = Promise.all([...this.#recordings.values()].map((one) => one.end()))
+    const ending = Promise.all(Array.from(this.#allRecordings(), (one) => one.end()))
     // What cannot be written in time is seen again after a restart.
     await withDeadline('writing the archive', ending, endDeadlineMs).catch(() => {})
     await this.archive[Symbol.asyncDispose]()
@@ -203,23 +224,32 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
 
   /**
    * Whether the API server has not reached a position of the archive: then it was restored from a backup, and none of its
-   * positions means anything. Asked once for each incarnation, before any of them is used.
+   * positions means anything. Asked once for each incarnation, before any of them is used. While the archive does not say,
+   * they are not used either.
    */
   #wentBack(place: ArchivedPlace): Promise<boolean> {
-    const { cluster } = place
-    const key = JSON.stringify([cluster, place.incarnation()])
-    return getOrInsert(this.#asked, key, () => this.#askedOf(place))
+    const key = JSON.stringify([place.cluster, place.incarnation()])
+    return getOrInsert(this.#asked, key, () =>
+      this.#askedOf(place).catch(() => {
+        this.#asked.delete(key)
+        return true
+      }),
+    )
   }
 
   async #askedOf(place: ArchivedPlace): Promise<boolean> {
-    // All kinds of a schema are leased in one tick.
-    await nextTurn()
-    const all = [...this.#recordings.values()].filter((one) => one.cluster === place.cluster)
-    const areAhead = await Promise.all(all.map((one) => one.isAhead()))
-    if (!areAhead.includes(true)) return false
-    place.wentBack()
-    for (const one of all) one.adopt()
-    return true
+    const { cluster } = place
+    const asking = this.archive.positions(cluster, place.incarnation())
+    const kinds = await withDeadline('the archive', asking, positionsDeadlineMs)
+    for (const { versions, ...of } of kinds) {
+      const latest = latestOf(versions.map(resourceVersion))
+      const reached = latest && (await place.reached(latest, of))
+      if (latest === undefined || reached === undefined || !isBefore(reached, latest)) continue
+      place.wentBack()
+      for (const one of this.#recordingsOf(cluster)) one.adopt()
+      return true
+    }
+    return false
   }
 
   /** The kind as it is archived now; `undefined`: it is not, or the cluster is not connected. */
@@ -229,7 +259,9 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
     const { group, version, kind, namespaced } = resource
     const masked = maskedPaths(this.#options, { group, kind })
     const text = JSON.stringify([codecForm, version, kind, namespaced, masked, serverForm])
-    const form = createHash('sha256').update(text).digest('base64url').slice(0, 22)
+    const form = getOrInsert(this.#forms, text, () =>
+      createHash('sha256').update(text).digest('base64url').slice(0, 22),
+    )
     const names = { cluster, group, version, kind, namespaced, resource: resource.resource }
     return { ...names, form, keysOnly: isSecret(resource), masked }
   }
@@ -241,12 +273,4 @@ function isSecret({ group, resource }: ApiResource): boolean {
 
 function versionedName(resource: ApiResource): string {
   return `${apiVersionOf(resource)}/${resource.resource}`
-}
-
-function placeOf({
-  cluster,
-  group,
-  resource,
-}: Pick<ArchivedKind, 'cluster' | 'group' | 'resource'>): string {
-  return JSON.stringify([cluster, group, resource])
 }

@@ -465,7 +465,7 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
 /** See `ClusterConnection.reached`. Events may be in a store of their own, and aggregated servers number by themselves. */
 async function reachedBy(
   { definitions }: ClusterApi,
-  { group, resource }: ApiResource,
+  { group, resource }: Pick<ApiResource, 'group' | 'resource'>,
   atLeast: ResourceVersion,
 ): Promise<ResourceVersion | undefined> {
   const isOfServer = isBuiltInGroup(group) || definitions.byName.has(`${resource}.${group}`)

@@ -152,6 +152,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   /** The clusters that gateways share. */
   #shared: ReadonlySet<string> = new Set()
   #members: readonly FleetMember[] = []
+  #byName: ReadonlyMap<string, FleetMember> = new Map()
   /** By cluster. */
   #successors: ReadonlyMap<string, Successor> = new Map()
   /** The reconciliation that takes those that are due. */
@@ -404,7 +405,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     if (this.#stop.signal.aborted) return []
     const before = this.#members
     const labels = before.map((member) => member.labels)
-    const known = new Map(before.map((member) => [member.name, member]))
+    const known = this.#byName
     const all = this.#wanted()
     this.#shared = new Set(
       all.flatMap(({ cluster }) => (cluster.everywhere === true ? [] : [cluster.name])),
@@ -428,6 +429,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
       successors.set(name, successor)
       return member
     })
+    this.#byName = new Map(this.#members.map((member) => [member.name, member]))
     this.#successors = successors
     const isDropped = ({ member }: Successor): boolean =>
       successors.get(member.name)?.member !== member && !this.#members.includes(member)
@@ -443,8 +445,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     if (isSame && removed.length === 0) return []
     await this.#changed?.()
     for (const { name } of removed) {
-      if (!this.#members.some((member) => member.name === name))
-        this.#log.info('is no longer served', { cluster: name })
+      if (!this.#byName.has(name)) this.#log.info('is no longer served', { cluster: name })
     }
     await Promise.all(
       removed.map(async (member) => {
@@ -473,8 +474,8 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   }
 
   #loading(cluster: string, isLoaded: (member: ClusterMember) => boolean): Loading {
-    const member = this.here.find(({ name }) => name === cluster)
-    if (member === undefined || this.#changed === undefined) return 'absent'
+    const member = this.#byName.get(cluster)
+    if (!(member instanceof ClusterMember) || this.#changed === undefined) return 'absent'
     if (member.cluster.state !== 'connected') return 'connecting'
     return isLoaded(member) ? 'loaded' : 'loading'
   }
@@ -514,7 +515,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
    * is not connected.
    */
   readonly formOf: FormOf = (name, resource) => {
-    const member = this.#members.find((one) => one.name === name)
+    const member = this.#byName.get(name)
     if (member?.cluster.state !== 'connected') return undefined
     const { definitions, version } = member.cluster.api
     const definition = definitions.byName.get(`${resource.resource}.${resource.group}`)

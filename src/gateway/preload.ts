@@ -1,88 +1,148 @@
 /*
- * Keeps the informers of `preload` and of archived kinds running, and holds `/readyz` back until those of `preload` are loaded. `hold` leases the kinds
- * of each new schema; `loading` names the kinds that are not loaded yet. The wait has a deadline and ends once: a gateway
- * that was ready stays ready. It excludes kinds that cannot be read and clusters that are unreachable.
+ * Keeps the informers of `preload` and of archived kinds running, and holds `/readyz` back until those of `preload` are loaded.
+ *
+ * `hold` says which kinds of which clusters are kept, with each new schema: what was leased stays so, and what is no longer
+ * served is released. The others are leased some at a time (`#leaseSome`), the first kind in all clusters before the second
+ * one: a gateway that takes a hundred clusters over has thousands of informers to start, and is asked about pods first. What
+ * an operation needs meanwhile, it leases itself, without a wait for its turn.
+ *
+ * `loading` names the kinds that are not loaded yet. The wait has a deadline and ends once: a gateway that was ready stays
+ * ready. It excludes kinds that cannot be read and clusters that are unreachable.
  */
 
-import { UnreadableResourceError } from '../cache/cache-errors.ts'
 import type { Lease } from '../cache/cached-resource.ts'
 import type { ClusterCache } from '../cache/cluster-cache.ts'
 import type { Kind } from '../graphql/model/kind.ts'
 import { isReachable } from '../graphql/prepare/kind-view.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
+import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
+import { sleep } from '../lib/backoff.ts'
+import { inSlices } from '../lib/event-loop.ts'
 import { nearestName } from '../lib/options.ts'
 import { codeOf, type GatewayLog } from './observers.ts'
 
 /** How long the gateway waits for its preloaded kinds before it counts as ready without them. */
 export const defaultPreloadDeadlineMs = 300_000
 
+/** How many kinds are loaded at once. One that takes longer than `turnMs` holds no others up. */
+const mostAtOnce = 64
+const turnMs = 1_000
+const pauseMs = 10
+
 /** Whether a kind is kept although `preload` does not name it. */
 type IsKept = (kind: Kind, served: ServedSchema) => boolean
 
+/** A kind in a cluster. */
 interface PreloadedKind {
-  readonly cluster: string
+  readonly key: string
+  readonly cache: ClusterCache
+  readonly resource: ApiResource
   readonly listField: string
-  readonly lease: Lease
+  /** `undefined`: it is not its turn yet. `null`: it cannot be leased. */
+  lease: Lease | undefined | null
 }
 
 export class Preload implements Disposable {
-  readonly #listFields: ReadonlySet<string>
+  readonly #listFields: readonly string[]
   readonly #deadlineMs: number
   readonly #isKept: IsKept
   readonly #log: GatewayLog
   readonly #unknown = new Set<string>()
+  readonly #stop = new AbortController()
   #served: ServedSchema | undefined
-  #kinds: readonly PreloadedKind[] = []
-  /** The clusters whose kinds are leased. */
-  #connected: ReadonlySet<string> = new Set()
+  /** By cluster and resource, of the clusters that are connected. */
+  #kinds: ReadonlyMap<string, ReadonlyMap<string, PreloadedKind>> = new Map()
+  /** What is to be leased, in this order. */
+  #coming: PreloadedKind[] = []
+  #isLeasing = false
   #sinceMs = 0
   #isOver = false
 
   /** `isKept`: further kinds to keep, for which readiness does not wait. */
   constructor(listFields: readonly string[], deadlineMs: number, isKept: IsKept, log: GatewayLog) {
     this.#isKept = isKept
-    this.#listFields = new Set(listFields)
+    this.#listFields = [...new Set(listFields)]
     this.#deadlineMs = deadlineMs
     this.#log = log
   }
 
-  /** Leases each preloaded kind that the schema serves now, and releases the others. Does not wait for them. */
+  /** Keeps each preloaded kind that the schema serves now, and releases the others. Does not wait for them. */
   hold(served: ServedSchema): void {
     const { kinds, clusters } = served
     const before = this.#kinds
     if (this.#served === undefined) this.#sinceMs = performance.now()
     this.#served = served
-    const known = [...kinds.values()].map(({ listField }) => listField)
+    const byField = new Map(Array.from(kinds.values(), (kind) => [kind.listField, kind]))
     for (const name of this.#listFields) {
-      if (this.#unknown.has(name) || known.includes(name)) continue
+      if (this.#unknown.has(name) || byField.has(name)) continue
       this.#unknown.add(name)
-      const nearest = nearestName(name, known)
+      const nearest = nearestName(name, [...byField.keys()])
       const way =
         nearest === undefined ? 'it is loaded once a cluster serves it' : `give ${nearest}`
       this.#log.warn(`preload: no served kind has the list field ${name}; ${way}`)
     }
-    const wanted = [...kinds.values()].filter(
-      (kind) => this.#listFields.has(kind.listField) || this.#isKept(kind, served),
-    )
+    const named = this.#listFields.flatMap((name) => byField.get(name) ?? [])
+    const kept = [...kinds.values()].filter((kind) => this.#isKept(kind, served))
+    const wanted = new Set([...named, ...kept])
     // Another gateway loads those that it holds.
     const connected = [...clusters.values()].filter(
       ({ connection }) => connection.state === 'connected',
     )
-    this.#connected = new Set(connected.map(({ name }) => name))
-    this.#kinds = connected.flatMap((cluster) =>
-      wanted
-        .filter(({ resource }) => cluster.serves(resource))
-        .flatMap(({ resource, listField }) => {
-          try {
-            return [{ cluster: cluster.name, listField, lease: cluster.acquire(resource) }]
-          } catch (error) {
-            if (!(error instanceof UnreadableResourceError)) throw error
-            this.#log.warn(error.message, { cluster: cluster.name, ...codeOf(error) })
-            return []
-          }
-        }),
-    )
-    for (const { lease } of before) lease[Symbol.dispose]()
+    const now = new Map(connected.map(({ name }) => [name, new Map<string, PreloadedKind>()]))
+    this.#coming = []
+    for (const { resource, listField } of wanted) {
+      const key = `${apiVersionOf(resource)}/${resource.resource}`
+      for (const cache of connected) {
+        if (!cache.serves(resource)) continue
+        const known = before.get(cache.name)?.get(key)
+        const stays = known?.cache === cache && known.lease?.isStopped === false
+        const kind = stays ? known : { key, cache, resource, listField, lease: undefined }
+        now.get(cache.name)?.set(key, kind)
+        if (!stays) this.#coming.push(kind)
+      }
+    }
+    this.#kinds = now
+    void this.#leaseSome()
+    for (const [cluster, ofCluster] of before) {
+      for (const [key, kind] of ofCluster) {
+        if (now.get(cluster)?.get(key) !== kind) kind.lease?.[Symbol.dispose]()
+      }
+    }
+  }
+
+  /** Leases what is coming, at once as far as there is room. */
+  async #leaseSome(): Promise<void> {
+    if (this.#isLeasing) return
+    this.#isLeasing = true
+    const { signal } = this.#stop
+    let begun: { readonly lease: Lease; readonly sinceMs: number }[] = []
+    while (this.#coming.length > 0 && !signal.aborted) {
+      const dueMs = performance.now() - turnMs
+      begun = begun.filter(({ lease, sinceMs }) => sinceMs > dueMs && lease.isLoading)
+      const some = this.#coming.splice(0, mostAtOnce - begun.length)
+      const acquire = function* (this: Preload): Generator<void, void> {
+        for (const kind of some) {
+          this.#lease(kind)
+          if (kind.lease) begun.push({ lease: kind.lease, sinceMs: performance.now() })
+          yield
+        }
+      }
+      await inSlices(acquire.call(this), () => signal.aborted)
+      if (this.#coming.length > 0) await sleep(pauseMs, signal)
+    }
+    this.#isLeasing = false
+  }
+
+  #lease(kind: PreloadedKind): void {
+    const { key, cache, resource } = kind
+    // There may be a newer schema.
+    if (this.#kinds.get(cache.name)?.get(key) !== kind) return
+    try {
+      kind.lease = cache.acquire(resource)
+    } catch (error) {
+      kind.lease = null
+      this.#log.warn((error as Error).message, { cluster: cache.name, ...codeOf(error) })
+    }
   }
 
   /**
@@ -92,12 +152,13 @@ export class Preload implements Disposable {
   loading(): readonly string[] {
     const served = this.#served
     if (this.#isOver || served === undefined) return []
-    const loading = this.#kinds
-      .filter(({ cluster, listField, lease }) => {
-        if (!this.#listFields.has(listField)) return false
-        return isReachable(served, cluster) && lease.unreadable()?.code === 'NOT_SYNCED'
-      })
-      .map(({ cluster, listField }) => `cluster ${cluster}: ${listField} is still loading`)
+    const loading = [...this.#kinds].flatMap(([cluster, kinds]) =>
+      isReachable(served, cluster)
+        ? [...kinds.values()]
+            .filter((kind) => this.#listFields.includes(kind.listField) && isLoading(kind))
+            .map(({ listField }) => `cluster ${cluster}: ${listField} is still loading`)
+        : [],
+    )
     const isLate = performance.now() - this.#sinceMs > this.#deadlineMs
     this.#isOver = isLate || loading.length === 0
     if (!isLate) return loading
@@ -111,14 +172,20 @@ export class Preload implements Disposable {
 
   /** Whether the kinds that are kept of a cluster are loaded, or cannot be. */
   isLoaded({ name, cache }: { readonly name: string; readonly cache: ClusterCache }): boolean {
-    if (this.#served?.clusters.get(name) !== cache || !this.#connected.has(name)) return false
-    return this.#kinds.every(
-      ({ cluster, lease }) => cluster !== name || lease.unreadable()?.code !== 'NOT_SYNCED',
-    )
+    const kinds = this.#kinds.get(name)
+    if (this.#served?.clusters.get(name) !== cache || kinds === undefined) return false
+    return ![...kinds.values()].some(isLoading)
   }
 
   [Symbol.dispose](): void {
-    for (const { lease } of this.#kinds) lease[Symbol.dispose]()
-    this.#kinds = []
+    this.#stop.abort()
+    for (const kinds of this.#kinds.values()) {
+      for (const { lease } of kinds.values()) lease?.[Symbol.dispose]()
+    }
+    this.#kinds = new Map()
   }
+}
+
+function isLoading({ lease }: PreloadedKind): boolean {
+  return lease === undefined || lease?.isLoading === true
 }

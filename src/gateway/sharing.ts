@@ -156,7 +156,8 @@ export class Sharing implements AsyncDisposable {
       this.#lostMs.delete(cluster)
       return false
     }
-    if (holder === this.address) return this.#parts.loading(cluster) !== 'loaded'
+    // From then on, a question waits for the kinds that it is about.
+    if (holder === this.address) return isConnecting(this.#parts.loading(cluster))
     return !this.#living.has(holder) && this.#wanting.length > 0
   }
 
@@ -365,8 +366,9 @@ export class Sharing implements AsyncDisposable {
     const waiting = clusters().filter(
       (one) => this.#wantedOf(one) === this.address && this.#holders?.get(one) !== this.address,
     )
+    const waits = new Set(waiting)
     for (const one of this.#loadingSinceMs.keys()) {
-      if (!waiting.includes(one)) this.#loadingSinceMs.delete(one)
+      if (!waits.has(one)) this.#loadingSinceMs.delete(one)
     }
     const due = waiting.filter((cluster) => {
       const state = loading(cluster)
@@ -397,6 +399,10 @@ export class Sharing implements AsyncDisposable {
 }
 
 const empty = Buffer.alloc(0)
+
+function isConnecting(loading: Loading): boolean {
+  return loading === 'absent' || loading === 'connecting'
+}
 
 function reading(): PromiseWithResolvers<void> {
   const read = Promise.withResolvers<void>()

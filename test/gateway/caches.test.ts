@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { startCountedServer } from '../access/counted-server.ts'
 import { created } from './created.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { listsOf, startRequestProxy } from '../support/request-proxy.ts'
 
 let cluster: Simulator
 let gateway: ServedGateway
@@ -62,6 +63,36 @@ describe('a kind that nobody needs', () => {
     await serve({ commonKinds: ['pods'], problemKinds: [], cache: { idleStopMs: 1 } })
     await gateway.data('{ pods { totalCount } services { totalCount } }')
     await expect.poll(cached).toEqual(['Pod'])
+  })
+})
+
+describe('the kinds that are kept of many clusters', () => {
+  const names = Array.from({ length: 12 }, (_, at) => `cluster-${at}`)
+
+  it('are loaded kind by kind in all clusters, those of preload first; a kind that hangs holds none of them up', async () => {
+    await using proxy = await startRequestProxy(cluster.url)
+    const hangs = new Promise<void>(() => {})
+    proxy.held = (request) => (request.includes('/api/v1/nodes?') ? hangs : undefined)
+    await serve({
+      clusters: names.map((name) => ({ name, server: proxy.url })),
+      preload: ['nodes', 'configMaps'],
+      preloadDeadlineMs: 1,
+      commonKinds: ['pods', 'services', 'deployments', 'jobs', 'events', 'persistentVolumes'],
+      problemKinds: [],
+      archive: { url: 'memory:' },
+    })
+    await expect
+      .poll(() => listsOf(proxy, '/api/v1/persistentvolumes').length)
+      .toBeGreaterThanOrEqual(names.length)
+    const lists = proxy.requests.filter((one) => one.includes('sendInitialEvents'))
+    const kinds = lists.map((one) => new URL(one.slice(4), 'http://host').pathname)
+    const lastOfPreload = kinds.lastIndexOf('/api/v1/configmaps')
+    expect(kinds.slice(0, lastOfPreload)).not.toContain('/apis/batch/v1/jobs')
+    const whole =
+      '{ configMaps(clusters: ["*"]) { incomplete { cluster } } pods(clusters: ["*"]) { incomplete { cluster } } }'
+    await expect
+      .poll(async () => (await gateway.query(whole)).data)
+      .toEqual({ configMaps: { incomplete: [] }, pods: { incomplete: [] } })
   })
 })
 

@@ -23,6 +23,7 @@ import {
   type DifferencesQuestion,
   joinedTexts,
   type KeptKind,
+  type KindPosition,
   type KindState,
   type ObjectChunk,
   type PastObject,
@@ -184,6 +185,21 @@ class ArchiveStore implements ArchiveCalls {
       this.#prepared = undefined
       throw await this.#failed(engine, error)
     }
+  }
+
+  positions(cluster: string, incarnation: string): Promise<readonly KindPosition[]> {
+    return this.#ask(async (engine) => {
+      const rows = await engine.rows(
+        `SELECT api_group, resource, position, namespaces FROM kinds
+         WHERE cluster = $1 AND incarnation = $2 AND position IS NOT NULL`,
+        [cluster, incarnation],
+      )
+      return rows.map((row) => ({
+        group: String(row['api_group']),
+        resource: String(row['resource']),
+        versions: Object.values(namespacesOf(row) ?? { all: String(row['position']) }),
+      }))
+    })
   }
 
   async kind(archived: ArchivedKind): Promise<KindState> {
