@@ -33,6 +33,20 @@ describe('what one caller has asked of the API server keeps nobody else waiting:
   /** What was asked about them: what is asked while RBAC changes is asked again. */
   const questions = new Set<string>()
   const countOf = (name: string): number => seen.filter((one) => one === name).length
+  let kubeconfig: string
+  const serve = (maxReviewsPerOperation: number): Promise<ServedGateway> => {
+    const access = {
+      maxReviewsInFlight: 2,
+      maxReviewsWaiting: 600,
+      maxDecisions: 300,
+      maxReviewsPerOperation,
+      reviewDeadlineMs: 60_000,
+      allowMs: 3_600_000,
+      denyMs: 3_600_000,
+    }
+    const auth = { mode: 'token-review', knownMs: 100, deadlineMs: 4_000 } as const
+    return serveGateway({ clusters: [{ name: 'one', kubeconfig }], access }, {}, { auth })
+  }
 
   beforeAll(async () => {
     const simulator = await startSimulator({
@@ -55,24 +69,12 @@ describe('what one caller has asked of the API server keeps nobody else waiting:
       return spec.user === 'mallory' ? sleep(5) : undefined
     })
     const folder = await mkdtemp(join(tmpdir(), 'informerql-queues-'))
-    const kubeconfig = join(folder, 'config.json')
+    kubeconfig = join(folder, 'config.json')
     await writeFile(kubeconfig, kubeconfigText(cluster.url, tokenOf('gateway')))
-    const access = {
-      maxReviewsInFlight: 2,
-      maxReviewsWaiting: 600,
-      maxDecisions: 300,
-      maxReviewsPerOperation: 900,
-      reviewDeadlineMs: 60_000,
-      allowMs: 3_600_000,
-      denyMs: 3_600_000,
-    }
-    gateway = await serveGateway(
-      { clusters: [{ name: 'one', kubeconfig }], access },
-      {},
-      { auth: { mode: 'token-review', knownMs: 100, deadlineMs: 4_000 } },
-    )
-    await rm(folder, { recursive: true })
-    resources.push(gateway, cluster, simulator)
+    gateway = await serve(900)
+    resources.push(gateway, cluster, simulator, {
+      [Symbol.asyncDispose]: () => rm(folder, { recursive: true }),
+    })
     for (const user of ['ann', 'mallory'])
       await gateway.as(tokenOf(user)).data(`{ ${can('nodes')} }`)
   })
@@ -82,28 +84,41 @@ describe('what one caller has asked of the API server keeps nobody else waiting:
   })
 
   it('who has asked for more access reviews than one operation may need is refused further ones whole, for a while', async () => {
-    const zoe = gateway.as(tokenOf('zoe'))
+    // So few that the slowest machine reviews them faster than the user may ask again.
+    await using strict = await serve(90)
+    const zoe = strict.as(tokenOf('zoe'))
     let asked = 0
     const next = async () => {
-      const all = Array.from({ length: 300 }, () => can(`z${(asked += 1)}`, `c${asked}`))
+      const all = Array.from({ length: 30 }, () => can(`z${(asked += 1)}`, `c${asked}`))
       // A review that is asked for first makes no difference.
       return zoe.query(`{ pod(namespace: "z${asked}", name: "p") { kind } ${all.join(' ')} }`)
     }
-    let answer = await next()
-    let before = countOf('zoe')
-    while (answer.errors?.[0]?.extensions.code !== 'TOO_MANY_OPERATIONS') {
-      before = countOf('zoe')
-      answer = await next()
+    let known = 0
+    let before = 0
+    /** Asks until it is refused. */
+    const refused = async () => {
+      for (;;) {
+        before = countOf('zoe')
+        const answer = await next()
+        if (answer.errors?.[0]?.extensions.code === 'TOO_MANY_OPERATIONS') return answer
+        known = asked
+      }
     }
+    const answer = await refused()
     expect(answer).toMatchObject({
       data: null,
       errors: [{ extensions: { code: 'TOO_MANY_OPERATIONS', retryAfterMs: expect.any(Number) } }],
     })
     expect(answer.errors).toHaveLength(1)
     expect(countOf('zoe') - before).toBeLessThan(10)
-    // What is known is answered, and so are others.
-    await zoe.data(`{ ${can(`z${asked - 300}`)} }`)
-    await gateway.as(tokenOf('ann')).data(`{ ${can('limitranges')} }`)
+    // What is known is answered, and so are others. What was reviewed just after RBAC was first listed is reviewed once more.
+    const askKnown = async () => {
+      const { errors } = await zoe.query(`{ ${can(`z${known}`)} }`)
+      if (errors !== undefined) await refused()
+      return errors
+    }
+    await expect.poll(askKnown).toBeUndefined()
+    await strict.as(tokenOf('ann')).data(`{ ${can('limitranges')} }`)
     await expect.poll(async () => (await zoe.query(`{ ${can('later')} }`)).errors).toBeUndefined()
   })
 

@@ -251,6 +251,8 @@ it.each([
   `{ group0OperatorsExampleComOperand0s(where: { namespace: { eq: "default" } }, orderBy: [{ name: DESC }]) { nodes { name
      spec { template { spec { containers { name env { name } livenessProbe { ...P } readinessProbe { ...P } } initContainers { name livenessProbe { ...P } } } } } } } }
    fragment P on Group0OperatorsExampleComOperand0SpecTemplateSpecContainersLivenessProbe { httpGet { port httpHeaders { name value } } }`,
+  `{ customResourceDefinitions { nodes { name instances(first: 20) { totalCount nodes { id kind name } } usedBy(first: 20) { totalCount nodes { object { name } } } } }
+     group0OperatorsExampleComOperand2s { nodes { name definition { id name } } } }`,
   '{ validatingAdmissionPolicyBindings { nodes { name params { id kind namespace name object { id } } paramObjects(first: 100) { totalCount nodes { id name } } } } }',
   '{ configMaps(first: 150) { nodes { name namespace admissionPolicyBindings(first: 9) { totalCount nodes { name } } usedBy(first: 90) { totalCount nodes { object { name } } } } } }',
   ...[

@@ -30,8 +30,26 @@ export class PlainRelations {
   ): { readonly type: string; readonly directives: readonly Declared[] } | undefined {
     const { declared } = this.#world
     return (
-      declared.get(type)?.fields.get(field) ?? declared.get('KubernetesObject')?.fields.get(field)
+      declared.get(type)?.fields.get(field) ??
+      declared.get('KubernetesObject')?.fields.get(field) ??
+      this.#ofDefinitions(type, field)
     )
+  }
+
+  /** What no SDL declares: the definition of a custom kind, and the instances of a definition. */
+  #ofDefinitions(
+    type: string,
+    field: string,
+  ): { readonly type: string; readonly directives: readonly Declared[] } | undefined {
+    if (field === 'instances' && type === definitionType) {
+      const directives = [{ name: 'instances', args: {} }]
+      return { type: 'KubernetesObjectConnection', directives }
+    }
+    const kind = field === 'definition' ? this.#world.kind(type) : undefined
+    const name = kind && `${kind.resource}.${kind.group}`
+    if (name === undefined || this.#world.named(definitionType, undefined, name) === undefined)
+      return undefined
+    return { type: definitionType, directives: [{ name: 'named', args: { name } }] }
   }
 
   /** Whether the oracle can follow a relation. */
@@ -175,7 +193,11 @@ export class PlainRelations {
     type: string,
   ): readonly { readonly to: string; readonly field?: string; readonly args?: Json }[] {
     const declared = this.#world.declared.get(type)
-    const fields = [...(declared?.fields ?? [])].flatMap(([field, { type: to, directives }]) =>
+    const definition = this.#ofDefinitions(type, 'definition')
+    const fields = [
+      ...(declared?.fields ?? []),
+      ...(definition === undefined ? [] : [['definition', definition] as const]),
+    ].flatMap(([field, { type: to, directives }]) =>
       directives.some(({ name, args }) =>
         isUse(name, name === 'reference' ? this.#referenceArguments(args) : args),
       )
@@ -247,6 +269,10 @@ export class PlainRelations {
           .of(to)
           .filter((one) => this.#texts(args.as, one).some((text) => texts.includes(text)))
       }
+      case 'instances':
+        return world
+          .all()
+          .filter(({ kind }) => `${kind.resource}.${kind.group}` === from.object.metadata.name)
       case 'sameLabel': {
         const { namespace, labels } = from.object.metadata
         const value = labels?.[args.key]
@@ -440,6 +466,8 @@ export class PlainRelations {
     })
   }
 }
+
+const definitionType = 'CustomResourceDefinition'
 
 /** The types of fields that lead to objects of any kind. */
 const ofAnyKind: ReadonlySet<string> = new Set(['', 'ObjectRef', 'KubernetesObjectConnection'])

@@ -59,18 +59,22 @@ export const startPast = async (
       await make(path, { ...body, metadata: { name, ...labels } })
     }
     const types = paths.map(([, type]) => type)
-    await vi.waitFor(async () => {
-      const { changes } = await gateway.data(
-        `query ($types: [String!], $name: String) {
-          changes(types: $types, where: { name: { eq: $name } }) { nodes { object { kind } } } }`,
-        { types, name },
-      )
-      const kinds = new Set(changes.nodes.map(({ object }: Fields) => object.kind))
-      if (kinds.size < types.length) throw new Error('not seen yet')
-    }, wait)
+    const isTold = (type: 'ADDED' | 'REMOVED'): Promise<void> =>
+      vi.waitFor(async () => {
+        const { changes } = await gateway.data(
+          `query ($types: [String!], $name: String) {
+            changes(types: $types, where: { name: { eq: $name }, type: { eq: ${type} } }) { nodes { object { kind } } } }`,
+          { types, name },
+        )
+        const kinds = new Set(changes.nodes.map(({ object }: Fields) => object.kind))
+        if (kinds.size < types.length) throw new Error('not seen yet')
+      }, wait)
+    await isTold('ADDED')
     for (const [path] of paths) {
       await remove(`${path}/${name}`)
     }
+    // What is asked since the time that is returned is not to have the end of a mark.
+    await isTold('REMOVED')
     return new Date().toISOString()
   }
   // What is there when the archive begins has not changed.

@@ -439,6 +439,20 @@ describeInBrowser('A table of the portal', (browser) => {
     },
   )
 
+  it('stays where it is while it is scrolled to objects whose use is not known either', async () => {
+    await using opened = await open('/kinds/pods')
+    const { page } = opened
+    const note = await page
+      .getByText('The use of CPU and memory is not measured here')
+      .elementHandle()
+    await page.getByRole('grid').evaluate((grid) => grid.scrollTo({ top: grid.scrollHeight }))
+    const use = page.locator('[data-index="110"] [data-column="usageCpu"]')
+    await expect.poll(() => use.innerText()).toMatch(/\d/)
+    // Not another one in its place.
+    expect(await note?.evaluate((element) => element.isConnected)).toBe(true)
+    expect(opened.problems).toEqual([])
+  })
+
   it('keeps its rows in place while the pointer is over them', async () => {
     for (const name of ['held-b', 'held-c']) makePod(portal, name)
     await using opened = await open('/kinds/pods?q=held-*')

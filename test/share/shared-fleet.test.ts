@@ -59,8 +59,18 @@ describe(`Gateways that share clusters, SEED=${runSeed}`, needsPostgres, () => {
   }, 180_000)
   afterAll(() => fleet[Symbol.asyncDispose]())
 
-  const ask = (gateway: GatewayProcess, { query, variables }: Question, user: User) =>
-    gateway.ask(query, variables, user)
+  /** Asks again, for a while, where a cluster is said to be unreachable: on a busy machine, a review of access comes too late. */
+  const ask = async (
+    gateway: GatewayProcess,
+    { query, variables }: Question,
+    user: User,
+  ): Promise<GraphQLAnswer> => {
+    for (let times = 1; ; times += 1) {
+      const answer = await gateway.ask(query, variables, user)
+      if (times === 20 || !JSON.stringify(answer).includes('CLUSTER_UNREACHABLE')) return answer
+      await sleep(500)
+    }
+  }
 
   /** Who holds each cluster, as a gateway says. */
   const holders = async (gateway: GatewayProcess): Promise<ReadonlyMap<string, string | null>> => {

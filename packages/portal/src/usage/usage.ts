@@ -111,17 +111,21 @@ export function useUsage(
   })
   // Frames do not say why they have no amounts.
   const isUnknown = status === 'failed' || (status === 'live' && rows.some(isWithoutUse))
-  const { data, errors } = useAnswer(query, variables, { enabled: enabled && isUnknown })
+  const { data, errors, isPending } = useAnswer(query, variables, { enabled: enabled && isUnknown })
   const asked = useMemo(
     () =>
       data?.objects?.flatMap((object): readonly Answered[] => (object === null ? [] : [object])),
     [data],
   )
   const now = status === 'failed' ? asked : status === 'loading' ? undefined : rows
-  // Those of other objects stay until the first of these are here.
+  // Those of other objects stay until the first of these are here, and so does why they are not known: a note that came and
+  // went while the user scrolls would move the table.
   const [shown, setShown] = useState<readonly Answered[]>([])
   if (now !== undefined && now !== shown) setShown(now)
-  return { byId: usagesOf(shown), why: isUnknown ? whyUnknown(errors, kind) : undefined }
+  const why = isUnknown ? whyUnknown(errors, kind) : undefined
+  const [shownWhy, setShownWhy] = useState<string>()
+  if (status !== 'loading' && !isPending && why !== shownWhy) setShownWhy(why)
+  return { byId: usagesOf(shown), why: shownWhy }
 }
 
 /** What asks for the use of objects of a kind. */
