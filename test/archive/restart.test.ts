@@ -35,8 +35,9 @@ describe.each(['file', 'postgres'])('a gateway with an archive (%s) that starts 
   const uid = randomUUID()
   const nextUrl = archiveUrls(form)
   let world: RestartedGateway
+  let url: string | undefined
   beforeEach(async ({ skip }) => {
-    const url = await nextUrl(skip)
+    url = await nextUrl(skip)
     const options = url === undefined ? {} : { archive: { url, kinds: ['pods', 'configMaps'] } }
     world = await RestartedGateway.start(options, clusterOf(uid, []))
   })
@@ -49,6 +50,41 @@ describe.each(['file', 'postgres'])('a gateway with an archive (%s) that starts 
     await world.gateway.data('{ configMaps { nodes { metadata { name } } } }')
     expect(listsOf(world.proxy, allPods)).toEqual([])
     expect(listsOf(world.proxy, '/api/v1/configmaps')).toEqual([])
+  })
+
+  it('sends no list of the kinds that it keeps by default, Secrets included, but of those with masked fields', async () => {
+    const place = url === undefined ? {} : { url }
+    const archive = { ...place, kinds: undefined, masked: ['Pod:/spec/containers/*/env'] }
+    await world.again(
+      () =>
+        created(world.cluster, '/api/v1/namespaces/default/secrets', {
+          metadata: { name: 'login' },
+          data: { password: 'aHVudGVy' },
+        }),
+      { archive },
+    )
+    const begun = async (): Promise<readonly string[]> => {
+      const query = '{ changes(first: 1) { incomplete { type to } } }'
+      const { incomplete } = (await world.gateway.data(query))['changes']
+      return incomplete.filter(({ to }: Fields) => to !== null).map(({ type }: Fields) => type)
+    }
+    const kept = 27
+    const long = { timeout: 20_000 }
+    await expect.poll(async () => new Set(await begun()).size, long).toBe(kept)
+    await world.again(async () => {}, { archive })
+    const watched = (): readonly string[] => {
+      const watches = world.proxy.requests.filter((one) => one.includes('watch=true'))
+      return [...new Set(watches.map((one) => new URL(one.slice(4), 'http://host').pathname))]
+    }
+    await expect.poll(() => watched().length, long).toBe(kept)
+    expect(watched()).toContain('/api/v1/secrets')
+    const listed = watched().filter((path) => listsOf(world.proxy, path).length > 0)
+    // What the cluster serves, the gateway reads from the cluster.
+    const ofApi = [
+      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+      '/apis/apiregistration.k8s.io/v1/apiservices',
+    ]
+    expect(listed.filter((path) => !ofApi.includes(path))).toEqual([allPods])
   })
 
   it('shows what happened while it was down as soon as it answers', async () => {
