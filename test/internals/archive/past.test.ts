@@ -237,6 +237,26 @@ describe.each(['memory', 'postgres'])('the past in %s', (form) => {
   )
 })
 
+it(
+  'what a process has seen behind the position of the one that writes is a gap, though it follows the kind for a moment only',
+  needsPostgres,
+  async () => {
+    const url = (await postgres?.database()) ?? ''
+    const [writer, reader] = [await openStore({ url }, silent), await openStore({ url }, silent)]
+    const { id } = await writer.kind(configMaps)
+    await writer.write(listOf(id, [{ name: 'first', version: 10 }]))
+    const codesFor = async (seen: string): Promise<readonly string[]> => {
+      const followed = { sinceMs: Date.now(), incarnation: 'one', reached: { '': seen } }
+      const parts = [{ ...place, resource: 'configmaps', followed }]
+      return (await reader.changes({ parts, limit: 1 })).gaps.map(({ code }) => code)
+    }
+    expect(await codesFor('10')).toEqual([])
+    expect(await codesFor('11')).toEqual(['ARCHIVE_GAP'])
+    await reader.close()
+    await writer.close()
+  },
+)
+
 function levels(count: number): unknown {
   return JSON.parse('['.repeat(count) + ']'.repeat(count))
 }
