@@ -157,6 +157,25 @@ describe.each(['file', 'postgres'])('a gateway with an archive (%s) that starts 
     live.leave()
   })
 
+  it('tells a removal that the gateway saw late once, also to those who left between it and the next change', async () => {
+    const live = world.follow(await world.stand(3))
+    await live.until(({ size }) => size === 3)
+    // The process stands still: what it sees in the next seconds may have happened meanwhile.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_200)
+    // It has no last change before its removal.
+    world.cluster.storage.delete(podResource, 'default', 'a')
+    await live.until(({ size }) => size === 2)
+    await world.add('d')
+    await live.until(({ size }) => size === 3)
+    live.leave()
+    const between = live.seen.find(({ held }) => held.size === 2)
+    await world.again(() => world.add('e'))
+    const resumed = world.follow(between)
+    await resumed.until(({ size }) => size === 4)
+    expect(changesOf(resumed, live.seen[0] as HeldBehind)).toEqual(['ADDED d', 'ADDED e'])
+    resumed.leave()
+  })
+
   it('lists anew where the API server has forgotten the position, and subscribers begin anew once', async () => {
     const stood = await world.stand(3)
     await world.again(async () => {
