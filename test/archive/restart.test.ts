@@ -54,7 +54,7 @@ describe.each(['file', 'postgres'])('a gateway with an archive (%s) that starts 
 
   it('sends no list of the kinds that it keeps by default, Secrets included, but of those with masked fields', async () => {
     const place = url === undefined ? {} : { url }
-    const archive = { ...place, kinds: undefined, masked: ['Pod:/spec/containers/*/env'] }
+    const archive = { ...place, kinds: null, masked: ['Pod:/spec/containers/*/env'] }
     await world.again(
       () =>
         created(world.cluster, '/api/v1/namespaces/default/secrets', {
