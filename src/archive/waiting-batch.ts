@@ -64,7 +64,7 @@ export class WaitingBatch {
     kept.timeMs = this.timeMs
     for (const [at, state] of this.states.entries()) {
       if (state === undefined || !isKept(state)) continue
-      const { [at]: key = '' } = this.keys
+      const key = this.keys[at] ?? ''
       const position = this.positions[at] ?? this.position
       kept.#put(this.types[at] ?? 0, key, this.uids[at] ?? '', state, position)
     }
