@@ -83,7 +83,7 @@ export interface ArchiveBatch {
    * `null` for those whose objects are not whole, or not kept any more. With the last part of a list, those of all.
    */
   readonly namespaces?: Readonly<Record<string, string | null>>
-  /** In that case: the position of the store after each record. */
+  /** The position of the store after each record; not of a list. */
   readonly positions?: readonly string[]
   /** `namespace/name`, or `name`, by record. */
   readonly keys: readonly string[]
@@ -136,7 +136,7 @@ export interface ResumedChange {
   readonly key: string
   readonly uid: string
   readonly resourceVersion: string
-  /** The position of the store after it, where each namespace is watched by itself. */
+  /** The position of the store after it. Absent for what is no change to the archive. */
   readonly position?: string
   /** JSON; of an addition absent. */
   readonly before: string | undefined

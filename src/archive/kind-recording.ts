@@ -579,7 +579,7 @@ export class KindRecording implements ArchivedResource {
       ...(list === undefined ? {} : { list }),
       ...(list?.isLast === false ? {} : { position }),
       ...(reached.size === 0 ? {} : { namespaces }),
-      ...(readJointPosition(position) === undefined ? {} : { positions }),
+      ...(list === undefined ? { positions } : {}),
       keys,
       uids,
       types: Uint8Array.from(types),

@@ -55,8 +55,7 @@ export class WaitingBatch {
     state: Uint8Array | HeldObject | undefined,
     position: ResourceVersion = this.position,
   ): void {
-    this.#put(places[type], key, uid, state)
-    this.positions.push(position)
+    this.#put(places[type], key, uid, state, position)
   }
 
   /** The batch with the records of some states. */
@@ -65,13 +64,22 @@ export class WaitingBatch {
     kept.timeMs = this.timeMs
     for (const [at, state] of this.states.entries()) {
       if (state === undefined || !isKept(state)) continue
-      kept.#put(this.types[at] ?? 0, this.keys[at] ?? '', this.uids[at] ?? '', state)
+      const key = this.keys[at] ?? ''
+      const position = this.positions[at] ?? this.position
+      kept.#put(this.types[at] ?? 0, key, this.uids[at] ?? '', state, position)
     }
     return kept
   }
 
-  #put(type: number, key: string, uid: string, state: Uint8Array | HeldObject | undefined): void {
+  #put(
+    type: number,
+    key: string,
+    uid: string,
+    state: Uint8Array | HeldObject | undefined,
+    position: ResourceVersion,
+  ): void {
     this.keys.push(key)
+    this.positions.push(position)
     this.uids.push(uid)
     this.types.push(type)
     this.states.push(state)

@@ -32,7 +32,7 @@ export interface ArchivedStep {
   readonly key: string
   readonly uid: string
   readonly resourceVersion: string
-  /** The position after it, in a store of several namespaces. Absent also for what is no change to the archive. */
+  /** The position of the store after it. Absent for what is no change to the archive. */
   readonly position?: string
   /** Absent for an addition. */
   readonly before: string | undefined

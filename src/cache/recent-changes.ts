@@ -349,7 +349,6 @@ async function stepsBetween(
   for (const { type, key, uid, before, after, resourceVersion: version, position } of archived) {
     const at = isOfMany && position === undefined ? until : resourceVersion(position ?? version)
     if (!isOrdered(at, until)) continue
-    // What was concluded from a list has an older version.
     if (isBefore(reached, at)) reached = at
     bytes += after.length + (before?.length ?? 0)
     if (bytes > options.maxBytes) return 'tooOld'

@@ -35,8 +35,9 @@ describe.each(['file', 'postgres'])('a gateway with an archive (%s) that starts 
   const uid = randomUUID()
   const nextUrl = archiveUrls(form)
   let world: RestartedGateway
+  let url: string | undefined
   beforeEach(async ({ skip }) => {
-    const url = await nextUrl(skip)
+    url = await nextUrl(skip)
     const options = url === undefined ? {} : { archive: { url, kinds: ['pods', 'configMaps'] } }
     world = await RestartedGateway.start(options, clusterOf(uid, []))
   })
@@ -49,6 +50,41 @@ describe.each(['file', 'postgres'])('a gateway with an archive (%s) that starts 
     await world.gateway.data('{ configMaps { nodes { metadata { name } } } }')
     expect(listsOf(world.proxy, allPods)).toEqual([])
     expect(listsOf(world.proxy, '/api/v1/configmaps')).toEqual([])
+  })
+
+  it('sends no list of the kinds that it keeps by default, Secrets included, but of those with masked fields', async () => {
+    const place = url === undefined ? {} : { url }
+    const archive = { ...place, kinds: null, masked: ['Pod:/spec/containers/*/env'] }
+    await world.again(
+      () =>
+        created(world.cluster, '/api/v1/namespaces/default/secrets', {
+          metadata: { name: 'login' },
+          data: { password: 'aHVudGVy' },
+        }),
+      { archive },
+    )
+    const begun = async (): Promise<readonly string[]> => {
+      const query = '{ changes(first: 1) { incomplete { type to } } }'
+      const { incomplete } = (await world.gateway.data(query))['changes']
+      return incomplete.filter(({ to }: Fields) => to !== null).map(({ type }: Fields) => type)
+    }
+    const kept = 27
+    const long = { timeout: 20_000 }
+    await expect.poll(async () => new Set(await begun()).size, long).toBe(kept)
+    await world.again(async () => {}, { archive })
+    const watched = (): readonly string[] => {
+      const watches = world.proxy.requests.filter((one) => one.includes('watch=true'))
+      return [...new Set(watches.map((one) => new URL(one.slice(4), 'http://host').pathname))]
+    }
+    await expect.poll(() => watched().length, long).toBe(kept)
+    expect(watched()).toContain('/api/v1/secrets')
+    const listed = watched().filter((path) => listsOf(world.proxy, path).length > 0)
+    // What the cluster serves, the gateway reads from the cluster.
+    const ofApi = [
+      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+      '/apis/apiregistration.k8s.io/v1/apiservices',
+    ]
+    expect(listed.filter((path) => !ofApi.includes(path))).toEqual([allPods])
   })
 
   it('shows what happened while it was down as soon as it answers', async () => {
@@ -119,6 +155,25 @@ describe.each(['file', 'postgres'])('a gateway with an archive (%s) that starts 
       'REMOVED c',
     ])
     live.leave()
+  })
+
+  it('tells a removal that the gateway saw late once, also to those who left between it and the next change', async () => {
+    const live = world.follow(await world.stand(3))
+    await live.until(({ size }) => size === 3)
+    // The process stands still: what it sees in the next seconds may have happened meanwhile.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_200)
+    // It has no last change before its removal.
+    world.cluster.storage.delete(podResource, 'default', 'a')
+    await live.until(({ size }) => size === 2)
+    await world.add('d')
+    await live.until(({ size }) => size === 3)
+    live.leave()
+    const between = live.seen.find(({ held }) => held.size === 2)
+    await world.again(() => world.add('e'))
+    const resumed = world.follow(between)
+    await resumed.until(({ size }) => size === 4)
+    expect(changesOf(resumed, live.seen[0] as HeldBehind)).toEqual(['ADDED d', 'ADDED e'])
+    resumed.leave()
   })
 
   it('lists anew where the API server has forgotten the position, and subscribers begin anew once', async () => {

@@ -11,8 +11,12 @@ import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { needsPostgres, type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { type RequestProxy, startRequestProxy } from '../support/request-proxy.ts'
 
+type ArchiveOptions = NonNullable<GatewayOptions['archive']>
 type Options = Omit<Partial<GatewayOptions>, 'archive'> & {
-  readonly archive?: Partial<GatewayOptions['archive']>
+  /** `kinds`: null for those that are kept by default. */
+  readonly archive?: Omit<Partial<ArchiveOptions>, 'kinds'> & {
+    readonly kinds?: readonly string[] | null
+  }
 }
 
 export const podsIn = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`
@@ -169,14 +173,15 @@ async function serve(
   proxy: RequestProxy,
   options: Options,
 ): Promise<ServedGateway> {
+  const { kinds = ['pods', 'configMaps'], ...archive } = options.archive ?? {}
   return await serveGateway({
     clusters: [{ name: 'one', server: proxy.url }],
     preload: ['pods'],
     ...options,
     archive: {
       url: `file:${join(folder, 'archive.db')}`,
-      kinds: ['pods', 'configMaps'],
-      ...options.archive,
+      ...(kinds === null ? {} : { kinds }),
+      ...archive,
     },
   })
 }

@@ -56,12 +56,13 @@ export async function startRequestProxy(target: string): Promise<RequestProxy> {
   return proxy
 }
 
-/** The requests for the whole of a resource, by LIST or by a watch that begins with all objects. */
+/** The requests for the whole of a resource, by LIST or by a watch that begins with all objects. One object is a probe. */
 export function listsOf(proxy: RequestProxy, path: string): readonly string[] {
   return proxy.requests.filter((one) => {
     const url = new URL(one.slice(one.indexOf(' ') + 1), 'http://host')
-    if (!one.startsWith('GET ') || url.pathname !== path) return false
     const { searchParams } = url
+    if (!one.startsWith('GET ') || url.pathname !== path) return false
+    if (searchParams.get('limit') === '1') return false
     const isWatch = searchParams.get('watch') === 'true' || searchParams.get('watch') === '1'
     return !isWatch || searchParams.get('sendInitialEvents') === 'true'
   })

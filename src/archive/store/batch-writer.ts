@@ -8,7 +8,7 @@ import { getOrInsert } from '../../lib/get-or-insert.ts'
 import type { ArchiveBatch, ArchivedKind } from '../archive-calls.ts'
 import { ArchiveError } from '../archive-options.ts'
 import { KeptTexts, lost, packedText, unlessLost } from './bodies.ts'
-import type { SqlValue, Statements, Transaction } from './engine.ts'
+import { pairs, type SqlValue, type Statements, type Transaction } from './engine.ts'
 import {
   type BatchOfKind,
   keyOf,
@@ -523,15 +523,6 @@ export function behind(kind: ArchivedKind): ArchiveError {
 
 function placeOf(kind: number, key: string): string {
   return `${kind} ${key}`
-}
-
-/** `VALUES ($2, $3), ($4, $5)`. */
-function pairs(count: number, first: number): string {
-  const all = Array.from(
-    { length: count },
-    (_, at) => `($${first + 2 * at}, $${first + 2 * at + 1})`,
-  )
-  return `VALUES ${all.join(', ')}`
 }
 
 function inGroups<T>(items: readonly T[], size: number): readonly (readonly T[])[] {

@@ -75,6 +75,15 @@ export function places(values: readonly unknown[], first: number): string {
   return values.map((_, at) => `$${first + at}`).join(', ')
 }
 
+/** `VALUES ($2, $3), ($4, $5)`. */
+export function pairs(count: number, first: number): string {
+  const all = Array.from(
+    { length: count },
+    (_, at) => `($${first + 2 * at}, $${first + 2 * at + 1})`,
+  )
+  return `VALUES ${all.join(', ')}`
+}
+
 /** What an upsert adds to its INSERT, in both dialects. */
 export function replacing(
   columns: readonly string[],

@@ -16,16 +16,14 @@ import {
 } from '../archive-calls.ts'
 import { lost, unlessLost } from './bodies.ts'
 import { changedFields, parsed, shown } from './differences.ts'
-import { places, type SqlRow } from './engine.ts'
+import { pairs, places, type SqlRow } from './engine.ts'
 import { readableFields } from './kept-state.ts'
 import { hasUnknown, placeOfUnknown } from './masks.ts'
 import { withoutNoise } from './noise.ts'
-import { keyOf, namespaceAndName } from './kind-rows.ts'
+import { keyOf } from './kind-rows.ts'
 import { changeOf, ofObject, type PastReader, placeOf, typeOf } from './past-reader.ts'
 import {
-  askedKeys,
   askedKinds,
-  askedNamespaces,
   gapOf,
   gapsOf,
   isAsked,
@@ -150,9 +148,12 @@ async function knownTimes(
   return times.fromMs < times.toMs ? times : undefined
 }
 
-/** The keys of objects with changes within the times, in order; at the end of the budget, the last key that was looked at. */
+/**
+ * The keys of objects with changes within the times, in order; at the end of the budget, the last key that was looked at. No
+ * other objects than those that were asked about are looked at, since a cursor names that key.
+ */
 async function* changedKeys(
-  reader: PastReader,
+  { engine }: PastReader,
   kind: PastKind,
   { fromMs, toMs }: Times,
   cursor: Cursor | undefined,
@@ -160,46 +161,72 @@ async function* changedKeys(
 ): AsyncGenerator<string | { readonly behind: string }, void> {
   let [, , , namespace, name, isSecond] = cursor ?? ['', '', '', '', '', false]
   const within = `SUM(CASE WHEN time > $2 AND time <= $3 THEN 1 ELSE 0 END)`
-  const keys = askedKeys(kind, maxKeys)
-  if (keys !== undefined) {
-    const begin = [namespace, name]
-    for (const key of keys.toSorted((a, b) => compare(namespaceAndName(a), namespaceAndName(b)))) {
-      const order = cursor === undefined ? 1 : compare(namespaceAndName(key), begin)
-      if (order > 0 || (order === 0 && isSecond)) yield key
-    }
-    return
-  }
-  const namespaces = askedNamespaces([kind], maxKeys)
-  const only = namespaces === undefined ? '' : `AND namespace IN (${places(namespaces, 6)})`
-  if (namespaces?.length === 0) return
-  while (true) {
-    const rows = await reader.engine.rows(
-      `SELECT namespace, name, COUNT(*) AS count, ${within} AS within FROM
-         (SELECT namespace, name, time FROM changes
-          WHERE kind_id = $1 AND (namespace, name) ${isSecond ? '>=' : '>'} ($4, $5) ${only}
-          ORDER BY namespace, name LIMIT ${windowSize}) AS looked
-       GROUP BY namespace, name ORDER BY namespace, name`,
-      [kind.id, Math.floor(fromMs), Math.floor(toMs), namespace, name, ...(namespaces ?? [])],
-    )
-    const count = rows.reduce((sum, row) => sum + Number(row['count']), 0)
-    const isCut = count >= windowSize
-    // Of the last object, not all rows may have been looked at.
-    const whole = isCut && rows.length > 1 ? rows.slice(0, -1) : rows
-    const isOneAlone = isCut && rows.length === 1
-    for (const row of whole) {
-      const key = keyOf(row)
-      if ((Number(row['within']) > 0 || isOneAlone) && isAsked(kind, key, undefined)) {
-        yield key
+  for (const { condition, values } of askedRanges(kind)) {
+    while (true) {
+      const rows = await engine.rows(
+        `SELECT namespace, name, COUNT(*) AS count, ${within} AS within FROM
+           (SELECT namespace, name, time FROM changes
+            WHERE kind_id = $1 AND (namespace, name) ${isSecond ? '>=' : '>'} ($4, $5) ${condition}
+            ORDER BY namespace, name LIMIT ${windowSize}) AS looked
+         GROUP BY namespace, name ORDER BY namespace, name`,
+        [kind.id, Math.floor(fromMs), Math.floor(toMs), namespace, name, ...values],
+      )
+      const count = rows.reduce((sum, row) => sum + Number(row['count']), 0)
+      const isCut = count >= windowSize
+      // Of the last object, not all rows may have been looked at.
+      const whole = isCut && rows.length > 1 ? rows.slice(0, -1) : rows
+      const isOneAlone = isCut && rows.length === 1
+      for (const row of whole) {
+        if (Number(row['within']) > 0 || isOneAlone) yield keyOf(row)
+        ;[namespace, name, isSecond] = [String(row['namespace']), String(row['name']), false]
       }
-      ;[namespace, name, isSecond] = [String(row['namespace']), String(row['name']), false]
-    }
-    if (!isCut) return
-    budget.rows -= count
-    if (budget.rows <= 0) {
-      yield { behind: keyOf({ namespace, name }) }
-      return
+      if (!isCut) break
+      budget.rows -= count
+      if (budget.rows <= 0) {
+        yield { behind: keyOf({ namespace, name }) }
+        return
+      }
     }
   }
+}
+
+/** `condition`: more of a WHERE clause, with the values from `$6` on. */
+interface AskedRange {
+  readonly condition: string
+  readonly values: readonly string[]
+}
+
+/** The objects that were asked about: ranges in their order, each of some namespaces or keys. */
+function askedRanges({ parts }: PastKind): readonly AskedRange[] {
+  const names = new Map<string, Set<string> | undefined>()
+  for (const { namespaces, keys } of parts) {
+    if (keys === undefined && namespaces === undefined) return [{ condition: '', values: [] }]
+    if (keys === undefined) for (const one of namespaces ?? []) names.set(one, undefined)
+    for (const key of keys ?? []) {
+      const { namespace, name } = splitObjectKey(key)
+      const isWhole = names.has(namespace) && names.get(namespace) === undefined
+      if (isWhole || namespaces?.has(namespace) === false) continue
+      names.set(namespace, (names.get(namespace) ?? new Set()).add(name))
+    }
+  }
+  const ranges: { isOfNames: boolean; values: string[] }[] = []
+  const add = (isOfNames: boolean, values: readonly string[]): void => {
+    const last = ranges.at(-1)
+    const isFull = last !== undefined && last.values.length >= 2 * maxKeys
+    if (last?.isOfNames === isOfNames && !isFull) last.values.push(...values)
+    else ranges.push({ isOfNames, values: [...values] })
+  }
+  for (const namespace of [...names.keys()].toSorted()) {
+    const own = names.get(namespace)
+    if (own === undefined) add(false, [namespace])
+    else for (const name of [...own].toSorted()) add(true, [namespace, name])
+  }
+  return ranges.map(({ isOfNames, values }) => ({
+    condition: isOfNames
+      ? `AND (namespace, name) IN (${pairs(values.length / 2, 6)})`
+      : `AND namespace IN (${places(values, 6)})`,
+    values,
+  }))
 }
 
 /** The newest changes of an object that are looked at, for who made them. */

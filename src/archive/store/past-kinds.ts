@@ -135,9 +135,10 @@ function unwrittenSince(
 ): number | undefined {
   if (followed?.own !== undefined && isHeld !== false) return followed.own.unknownSinceMs
   const writtenMs = writtenIn(row)
-  if (followed !== undefined && followed.sinceMs <= writtenMs) {
+  if (followed !== undefined) {
     const isWritten = hasReached(row, followed)
-    if (isWritten !== undefined) return isWritten ? undefined : writtenMs
+    if (isWritten === false) return writtenMs
+    if (isWritten === true && followed.sinceMs <= writtenMs) return undefined
   }
   const isUnknown = isHeld === true ? followed !== undefined : Number(row['is_doubtful']) === 1
   return isUnknown && writtenMs > 0 ? writtenMs : undefined

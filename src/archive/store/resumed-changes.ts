@@ -69,8 +69,7 @@ export async function changesSince(
     const before = stateBefore(after, await texts.text(engine, change, 'detail'))
     states.set(key, before)
     if (Number(change['id']) > (base?.lastChange ?? Infinity)) continue
-    const one = resumed(change, key, before, after)
-    changes.push(joint === undefined ? one : { ...one, position: String(change['position']) })
+    changes.push(resumed(change, key, before, after))
   }
   return changes.toReversed()
 }
@@ -87,6 +86,7 @@ function resumed(
     key,
     uid: String(row['uid']),
     resourceVersion: String(row['version']),
+    position: String(row['position']),
     before: before === undefined ? undefined : readableText(before),
     after: readableText((type === 'REMOVED' ? before : after) ?? ''),
   }
@@ -105,7 +105,7 @@ async function newestFirst(
 ): Promise<{ readonly rows: readonly SqlRow[]; readonly isWhole: boolean } | undefined> {
   const found: SqlRow[] = []
   const chunks = engine.chunks(
-    `SELECT id, namespace, name, uid, after, type, version, position, dictionary, detail FROM changes
+    `SELECT id, namespace, name, uid, type, version, position, dictionary, detail FROM changes
      WHERE kind_id = $1 AND id > $2 ORDER BY id DESC`,
     [kind, sinceChange],
     200,
@@ -115,8 +115,10 @@ async function newestFirst(
       const place = orderOf(row['position'], since)
       const isOfOlder = place === undefined && Number(row['id']) <= (until ?? 0)
       if (isOfOlder || (place ?? 1) <= 0) return { rows: found, isWhole: true }
-      // A batch that ended after the version may have begun before it. What a list found has older versions.
-      if (row['after'] === null && (orderOf(row['version'], since) ?? 1) <= 0) continue
+      // The step of one process may have several changes, and another process stood between them. Not all removals have a
+      // version of their own.
+      const isRemoval = recordTypes[Number(row['type'])] === 'REMOVED'
+      if (!isRemoval && (orderOf(row['version'], since) ?? 1) <= 0) continue
       found.push(row)
       if (found.length > limit) return undefined
     }

@@ -11,7 +11,7 @@
  *     dictionaries  a text of a kind, against which bodies are compressed
  *     objects       the newest state of each object
  *     changes       what changed, newest last: what a reader sees of it, and what makes the state before. `position` is
- *                   that of the kind after the batch, and null until a list has ended. `whole`: the detail has the state before by itself
+ *                   that of the kind after it, and null until a list has ended. `whole`: the detail has the state before by itself
  *     gaps          times in which changes of a kind were not seen
  *     apis          what the holder of a cluster publishes of it; `written` grows with each row that is written
  *     api_documents the texts that it refers to, by the hash of what they say; `parts`: those that a text refers to in turn

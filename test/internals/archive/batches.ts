@@ -54,6 +54,9 @@ export function batchOf(
     incarnation: 'one',
     timeMs: Date.now(),
     position: `${records.at(-1)?.version ?? 1}`,
+    ...(more.list === undefined && more.position === undefined
+      ? { positions: records.map(({ version }) => `${version}`) }
+      : {}),
     keys: records.map(({ name, namespace = 'default' }) => `${namespace}/${name}`),
     uids: records.map(({ name, uid }) => uid ?? `uid-${name}`),
     types: Uint8Array.from(records, ({ type = 'MODIFIED' }) => places[type]),

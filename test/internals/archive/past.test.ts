@@ -237,6 +237,49 @@ describe.each(['memory', 'postgres'])('the past in %s', (form) => {
   )
 })
 
+it(
+  'no cursor of differences names an object that was not asked about, however many of them changed',
+  needsPostgres,
+  async () => {
+    const url = (await postgres?.database()) ?? ''
+    const archive = await openStore({ url }, silent)
+    const { id } = await archive.kind(configMaps)
+    await archive.write(listOf(id, [{ name: 'first', version: 1 }], { timeMs: 1_000 }))
+    await archive.write(batchOf(id, [{ name: 'z', version: 2 }], { timeMs: 2_000 }))
+    postgres?.sql(
+      `INSERT INTO changes (kind_id, namespace, name, uid, time, type, version, position, paths, field_count, whole, detail)
+       SELECT ${id}, 'default', 'unseen-' || n, 'u', 1500, 0, '1', '1', '', 0, 0, '' FROM generate_series(1, 100100) AS n`,
+      url,
+    )
+    const keys = Array.from({ length: 250 }, (_, n) => `default/k${n}`)
+    const parts = [{ ...place, resource: 'configmaps', keys: [...keys, 'default/z'] }]
+    const answer = await archive.differences({ parts, fromMs: 1_000, limit: 10 })
+    expect(JSON.stringify(answer)).not.toContain('unseen')
+    expect(answer).toMatchObject({ changes: [{ type: 'ADDED', name: 'z' }], hasMore: false })
+    await archive.close()
+  },
+)
+
+it(
+  'what a process has seen behind the position of the one that writes is a gap, though it follows the kind for a moment only',
+  needsPostgres,
+  async () => {
+    const url = (await postgres?.database()) ?? ''
+    const [writer, reader] = [await openStore({ url }, silent), await openStore({ url }, silent)]
+    const { id } = await writer.kind(configMaps)
+    await writer.write(listOf(id, [{ name: 'first', version: 10 }]))
+    const codesFor = async (seen: string): Promise<readonly string[]> => {
+      const followed = { sinceMs: Date.now(), incarnation: 'one', reached: { '': seen } }
+      const parts = [{ ...place, resource: 'configmaps', followed }]
+      return (await reader.changes({ parts, limit: 1 })).gaps.map(({ code }) => code)
+    }
+    expect(await codesFor('10')).toEqual([])
+    expect(await codesFor('11')).toEqual(['ARCHIVE_GAP'])
+    await reader.close()
+    await writer.close()
+  },
+)
+
 function levels(count: number): unknown {
   return JSON.parse('['.repeat(count) + ']'.repeat(count))
 }
