@@ -188,9 +188,13 @@ export class PlannedSubscriptions {
     const deadline = { deadlineMs: limits.operationDeadlineMs, beganMs }
     const answer =
       'schema' in validated
-        ? await inTime(() => this.#joined(served, request, validated, caller), deadline, (late) => {
-            if ('take' in late) late.close()
-          })
+        ? await inTime(
+            () => this.#joined(served, request, validated, caller),
+            deadline,
+            (late) => {
+              if ('take' in late) late.close()
+            },
+          )
         : { errors: validated.map((error) => variableError(error, document)) }
     const stream =
       'take' in answer
