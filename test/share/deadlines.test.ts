@@ -7,12 +7,12 @@ import { SharedGateways } from './shared-gateways.ts'
 describe('an operation of gateways that share their clusters', needsPostgres, () => {
   it('has one deadline: what is late at this gateway is not begun again', async () => {
     await using stack = new AsyncDisposableStack()
-    const shared = stack.use(await SharedGateways.start(8))
+    const shared = stack.use(await SharedGateways.start(12))
     const servers = await Promise.all(
       shared.simulators.map(async ({ url }) => stack.use(await startCountedServer(url))),
     )
     const clusters = shared.names.map((name, at) => ({ name, server: servers[at]?.url ?? '' }))
-    const limits = { operationDeadlineMs: 8_000, liveDeadlineMs: 100_000 }
+    const limits = { operationDeadlineMs: 8_000, liveDeadlineMs: 20_000 }
     const here = await shared.serve({ clusters, limits })
     const { there, held } = await sharedBetween(here, () => shared.serve({ clusters, limits }))
     const of = ({ address }: { readonly address: string }): string =>
@@ -32,5 +32,6 @@ describe('an operation of gateways that share their clusters', needsPostgres, ()
     expect(errors).toMatchObject([{ extensions: { code: 'DEADLINE_EXCEEDED' } }])
     await here.data(`{ ${pod(far)} }`)
     expect((server?.count(path) ?? 0) - before).toBe(1)
+    server?.release()
   })
 })
