@@ -72,7 +72,7 @@ export function executeInProcess(
     const query = typeof request.query === 'string' ? request.query : textOf(request.query)
     if (!explain) {
       const asked = { query, variables, operationName }
-      const text = await planned.answer(asked, { ...caller, mayWrite: true })
+      const text = await planned.answer(asked, { ...caller, beganMs, mayWrite: true })
       if (text !== undefined) return parseExact(text) as FormattedExecutionResult
     }
     const contextValue: OperationOptions = { ...caller, beganMs, explain, mayWrite: true }

@@ -226,7 +226,7 @@ export class HttpPeers implements Peers, Disposable {
   async ask(address: string, request: PeerRequest, caller: PeerCaller): Promise<string> {
     const { peer, sent, giveUp, done } = this.#send(address, request, caller, 'application/json')
     const { deadlineMs, unreachable } = this.#options
-    const late = lateAfter(deadlineMs, giveUp)
+    const late = lateAfter(deadlineMs, giveUp, caller.beganMs)
     let heldBytes = 0
     try {
       const response = await answered(peer, sent)
@@ -491,9 +491,14 @@ function giveUpAll({ running }: Peer, why: Error): void {
 
 const standsStill = new Error('it stands still, or the network between loses everything')
 
-function lateAfter(deadlineMs: number, giveUp: Sent['giveUp']): NodeJS.Timeout {
+function lateAfter(
+  deadlineMs: number,
+  giveUp: Sent['giveUp'],
+  beganMs = performance.now(),
+): NodeJS.Timeout {
   const why = new Error(`no answer within ${deadlineMs} ms`)
-  return setTimeout(() => giveUp(why), deadlineMs + lateMs)
+  const restMs = Math.max(0, beganMs + deadlineMs - performance.now())
+  return setTimeout(() => giveUp(why), restMs + lateMs)
 }
 
 const next = Buffer.from('event: next\ndata: ')

@@ -121,7 +121,7 @@ export async function answerOperation(
     const planAsked = { query, operationName, variables: variables ?? {}, clusters }
     const origin = { transport, headers: request.headers, connectionParams, viewer }
     const { sent } = contextValue as OperationOptions
-    const caller = { ...origin, callerToken, sent, trace, mayWrite }
+    const caller = { ...origin, callerToken, sent, trace, beganMs, mayWrite }
     if (isSubscription) stream = await planned.subscribe?.(planAsked, caller)
     else {
       const text = await planned.answer(planAsked, caller)

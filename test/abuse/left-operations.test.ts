@@ -81,3 +81,23 @@ describe('what a WebSocket began ends with it', () => {
     socket.terminate()
   })
 })
+
+describe('an operation whose deadline has passed', () => {
+  it('is answered so, and asks the API server nothing again', async () => {
+    const limits = { operationDeadlineMs: 6_000, liveDeadlineMs: 100_000 }
+    await using world = await startAttackedGateway({}, limits)
+    const { mallory, cluster } = world
+    const found = await mallory.data('{ pods(first: 1) { nodes { metadata { namespace name } } } }')
+    const { namespace, name } = found.pods.nodes[0].metadata
+    const path = `/namespaces/${namespace}/pods/${name}`
+    const ask = () =>
+      mallory.query(`{ pod(namespace: "${namespace}", name: "${name}", live: true) { id } }`)
+    // The permission to look it up is known from here on.
+    expect((await ask()).errors).toBeUndefined()
+    const before = cluster.count(path)
+    cluster.hold(path)
+    expect((await ask()).errors).toMatchObject([{ extensions: { code: 'DEADLINE_EXCEEDED' } }])
+    await world.neighbour()
+    expect(cluster.count(path) - before).toBe(1)
+  })
+})

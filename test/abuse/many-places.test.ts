@@ -1,6 +1,7 @@
 import { startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { startAttackedGateway } from './attacked-gateway.ts'
 
 const times = (count: number, write: (at: number) => string): string =>
   Array.from({ length: count }, (_, at) => write(at)).join(' ')
@@ -74,5 +75,24 @@ describe('A caller who asks about kinds in many clusters', () => {
     ])
     const same = await gateway.query(query, { groups: groups.map(() => 'dev') })
     expect(same.errors).toBeUndefined()
+  })
+})
+
+describe('A caller who asks for many graphs', () => {
+  it('pays for each kind that they may lead to, whether they lead there or not', async () => {
+    // Fewer than by default, as so many aliases are too many.
+    await using world = await startAttackedGateway({}, { work: { tests: 210_000 } })
+    const { mallory } = world
+    const found = await mallory.data('{ namespaces(first: 1) { nodes { id } } }')
+    const roots = [found.namespaces.nodes[0].id]
+    const ask = (many: number) =>
+      mallory.query(
+        `query ($roots: [ID!]!) { ${times(many, (at) => `a${at}: graph(roots: $roots) { truncated }`)} }`,
+        { roots },
+      )
+    await expect.poll(async () => (await ask(1)).errors, { timeout: 60_000 }).toBeUndefined()
+    expect((await ask(500)).errors).toMatchObject([
+      { extensions: { code: 'QUERY_TOO_COSTLY', value: { work: 'tests' } } },
+    ])
   })
 })

@@ -59,8 +59,6 @@ export interface OperationOptions extends QueryOrigin {
   readonly clusters?: readonly string[] | undefined
   /** Whether this gateway answers by itself, whatever other gateways hold. */
   readonly isOwn?: boolean
-  /** The start by `performance.now()`, if earlier than the start of execution. The deadline counts from it. */
-  readonly beganMs?: number | undefined
   /** Whether a subscription may write, as `drain` does: not by GET. Default: false. */
   readonly mayWrite?: boolean
 }
@@ -180,7 +178,7 @@ export class OperationSteps {
     const { beganMs = startedMs, viewer, trace } = optionsOf(args)
     const asked = { ...args, hideSuggestions: !limits.introspection }
     const deadline = { deadlineMs: limits.operationDeadlineMs, beganMs }
-    const result = await inTime(this.#answer(served, asked, record), deadline)
+    const result = await inTime(() => this.#answer(served, asked, record), deadline)
     const { document } = args
     const node = getOperationAST(document, args.operationName)
     const operation = node?.operation === OperationTypeNode.MUTATION ? 'mutation' : 'query'

@@ -68,6 +68,8 @@ export interface QueryOrigin {
   readonly forbidKeeping?: (() => void) | undefined
   /** The request. Absent: the gateway itself asks. */
   readonly trace?: OperationTrace | undefined
+  /** The start by `performance.now()`, if earlier than the call. The deadline counts from it. */
+  readonly beganMs?: number | undefined
 }
 
 export interface QueryOptions {
@@ -219,10 +221,12 @@ export class PlannedQueries {
   ): string | undefined | Promise<string | undefined> {
     const find = (): KnownQuery | undefined =>
       within(origin.trace, 'plan', noDetails, () => this.#find(request))
-    if (this.#options.documents.has(request.query)) return this.#answer(find(), request, origin)
+    const { viewer, beganMs = performance.now() } = origin
+    const begun = { ...origin, beganMs }
+    if (this.#options.documents.has(request.query)) return this.#answer(find(), request, begun)
     // The document may be large, and the user may send many like it, so parsing waits for its turn.
-    const lane = queryLane(origin.viewer)
-    const answer = () => this.#answer(turns.run(find, lane), request, origin)
+    const lane = queryLane(viewer)
+    const answer = () => this.#answer(turns.run(find, lane), request, begun)
     const turn = turns.enter(lane)
     return turn === undefined ? answer() : turn.then(answer)
   }
@@ -245,7 +249,7 @@ export class PlannedQueries {
   #answer(
     known: KnownQuery | undefined,
     { variables, clusters }: QueryRequest,
-    origin: QueryOrigin,
+    origin: QueryOrigin & Pick<OperationDeadline, 'beganMs'>,
   ): string | undefined | Promise<string | undefined> {
     if (known === undefined) return undefined
     const { limits, observer } = this.#options
@@ -273,7 +277,8 @@ export class PlannedQueries {
         },
       })
       if (!(answering instanceof Promise)) return answering
-      return withDeadline('the operation', answering, limits.operationDeadlineMs).catch(() => {
+      const restMs = restOf({ deadlineMs: limits.operationDeadlineMs, beganMs: origin.beganMs })
+      return withDeadline('the operation', answering, restMs).catch(() => {
         isOver = true
         return undefined
       })
@@ -351,7 +356,7 @@ export class PlannedQueries {
       event,
       answered: ({ text }) => text,
     })
-    const answered = await inTime(Promise.resolve(answering), {
+    const answered = await inTime(() => Promise.resolve(answering), {
       deadlineMs: limits.operationDeadlineMs,
       beganMs: performance.now(),
     })
@@ -463,9 +468,16 @@ export interface OperationDeadline {
   readonly beganMs: number
 }
 
-/** Waits for an answer until its deadline, then answers DEADLINE_EXCEEDED. `late` receives the late answer. */
+function restOf({ deadlineMs, beganMs }: OperationDeadline): number {
+  return Math.max(0, beganMs + deadlineMs - performance.now())
+}
+
+/**
+ * Waits for an answer until its deadline, then answers DEADLINE_EXCEEDED. `late` receives the late answer. An operation whose
+ * deadline has passed is not begun.
+ */
 export async function inTime<T>(
-  answering: Promise<T>,
+  begin: () => Promise<T>,
   { deadlineMs, beganMs }: OperationDeadline,
   late: (answer: T) => void = () => {},
 ): Promise<T | { readonly errors: readonly [GraphQLError] }> {
@@ -474,7 +486,8 @@ export async function inTime<T>(
     `the operation took longer than ${deadlineMs} ms`,
     { value: deadlineMs, hint: 'ask for less, or try again in a moment', retryAfterMs: 1_000 },
   )
-  const restMs = Math.max(0, beganMs + deadlineMs - performance.now())
+  const restMs = restOf({ deadlineMs, beganMs })
+  const answering = restMs > 0 ? begin() : Promise.reject(passed)
   try {
     return await withDeadline('the operation', answering, restMs, undefined, () => passed)
   } catch (error) {

@@ -90,9 +90,8 @@ export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
 /** The caller of a subscription, and its start in `performance.now()` time. */
 export interface SubscriptionOrigin extends Pick<
   QueryOrigin,
-  'viewer' | 'callerToken' | 'sent' | 'trace'
+  'viewer' | 'callerToken' | 'sent' | 'trace' | 'beganMs'
 > {
-  readonly beganMs?: number | undefined
   /** Whether a drain may begin. False for GET requests, and by default. */
   readonly mayWrite?: boolean
 }
@@ -189,9 +188,13 @@ export class PlannedSubscriptions {
     const deadline = { deadlineMs: limits.operationDeadlineMs, beganMs }
     const answer =
       'schema' in validated
-        ? await inTime(this.#joined(served, request, validated, caller), deadline, (late) => {
-            if ('take' in late) late.close()
-          })
+        ? await inTime(
+            () => this.#joined(served, request, validated, caller),
+            deadline,
+            (late) => {
+              if ('take' in late) late.close()
+            },
+          )
         : { errors: validated.map((error) => variableError(error, document)) }
     const stream =
       'take' in answer
@@ -512,9 +515,9 @@ export function plannedOperations({
     // The plugin refuses the others.
     answer: (request, origin) =>
       isAnswered(origin?.viewer) ? queries.answer(request, origin) : undefined,
-    subscribe: async (request, { viewer, callerToken, trace, mayWrite = false }) =>
+    subscribe: async (request, { viewer, callerToken, trace, beganMs, mayWrite = false }) =>
       isAnswered(viewer)
-        ? subscriptions.subscribe(request, { viewer, callerToken, trace, mayWrite })
+        ? subscriptions.subscribe(request, { viewer, callerToken, trace, beganMs, mayWrite })
         : new FailedStream([noViewer()]),
     liveState: () => subscriptions.state(),
   }

@@ -21,7 +21,7 @@ export interface PeerRequest {
 }
 
 /** What of the caller goes along. The peer decides who asks, from what the caller has sent. */
-export type PeerCaller = Pick<QueryOrigin, 'sent' | 'viewer' | 'trace'>
+export type PeerCaller = Pick<QueryOrigin, 'sent' | 'viewer' | 'trace' | 'beganMs'>
 
 export interface Peers {
   /**

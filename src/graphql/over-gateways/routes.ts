@@ -21,7 +21,7 @@ import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { readObjectId } from '../model/object-id.ts'
 import { fieldCollector, selectionsOf } from '../plan/plan-compiler.ts'
 import { type ClusterNames, clustersNamed } from '../prepare/kind-view.ts'
-import { namedByArguments } from '../reads/query-values.ts'
+import { entityPlaces } from '../reads/object-read.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
@@ -132,7 +132,8 @@ function clustersOf(
     return clusters.length === 0 ? undefined : clusters
   }
   if (source.form === 'entities') {
-    return known(namedByArguments['entities']?.(served, args).map(({ cluster }) => cluster) ?? [])
+    const places = entityPlaces(served, args['representations'] as readonly unknown[])
+    return known(places.map(({ cluster }) => cluster))
   }
   const { takesNames, ids } = namingOf(field)
   const isNamed = [...clusterArguments].some((name) => (args[name] ?? null) !== null)

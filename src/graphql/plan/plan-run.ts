@@ -540,14 +540,14 @@ function variablesIn(value: ValueNode): readonly string[] {
  * so the first read is free; each further one is paid for.
  */
 export class AskedArguments {
+  readonly budget: WorkBudget
   readonly #variables: VariableValues
-  readonly #budget: WorkBudget
   /** What each further read of a variable costs; `undefined`: it has been read once. */
   readonly #prices = new Map<string, number | undefined>()
 
   constructor(variables: VariableValues, budget: WorkBudget) {
     this.#variables = variables
-    this.#budget = budget
+    this.budget = budget
   }
 
   /** The coerced arguments of a field. Throws the GraphQLError of the first invalid one, and `QueryTooCostlyError`. */
@@ -564,7 +564,7 @@ export class AskedArguments {
     this.#prices.set(name, price)
     if (price === 0) return
     const hint = `fewer fields may read $${name}, or it may hold less: ask in several queries`
-    this.#budget.because({ argument: `$${name}`, hint }, () => this.#budget.spend('tests', price))
+    this.budget.because({ argument: `$${name}`, hint }, () => this.budget.spend('tests', price))
   }
 }
 

@@ -514,7 +514,7 @@ function placedRoot(kindsOf: NamedByArguments, field: PlanField): RootWriter {
     ...compiled,
     further(served, values, asked) {
       const places = new Map<string, ClusterKind>()
-      for (const at of kindsOf(served, values, typeName)) {
+      for (const at of kindsOf(served, values, asked.budget, typeName)) {
         places.set(`${at.cluster}/${at.kind.typeName}`, at)
       }
       return Array.from(places.values(), (at) => {

@@ -7,7 +7,7 @@
 
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
+import { QueryTooCostlyError, type WorkBudget } from '../../query/condition/work-budget.ts'
 import { decodeObjectId, readPastId } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
 import { type EntitiesArguments } from '../schema/protocol-fields.ts'
@@ -142,15 +142,17 @@ export const memberNeeds: Readonly<
 export type NamedByArguments = (
   served: ServedSchema,
   args: Values,
+  budget: WorkBudget,
   typeName?: string,
 ) => readonly ClusterKind[]
 
 /**
  * The kinds of the objects that the arguments of a member name, each in its cluster, by the source of the field. Rows of
- * these kinds may need further ones, which the plan adds. Throws as the member does. `typeName`: the only type of an `id`.
+ * these kinds may need further ones, which the plan adds. Throws as the member does. `budget` bounds the search of one operation.
+ * `typeName`: the only type of an `id`.
  */
 export const namedByArguments: Readonly<Record<string, NamedByArguments | undefined>> = {
-  objectById: (served, { id }, typeName) => kindsOfIds(served, [id], typeName),
+  objectById: (served, { id }, _budget, typeName) => kindsOfIds(served, [id], typeName),
   objectsByIds: (served, { ids }) => kindsOfIds(served, ids as readonly unknown[]),
   objectByRef: (served, args) => [
     objectByRefAt(served, args as unknown as ObjectByRefArguments).at,
@@ -159,7 +161,8 @@ export const namedByArguments: Readonly<Record<string, NamedByArguments | undefi
     entityPlaces(served, representations as readonly unknown[]),
   kubernetesObjects: (served, args) =>
     anyKindsPlaces(served, args as unknown as KubernetesObjectsArguments),
-  aroundObjects: (served, args) => graphKinds(served, args as unknown as GraphArguments),
+  aroundObjects: (served, args, budget) =>
+    graphKinds(served, args as unknown as GraphArguments, budget),
 }
 
 function kindsOfIds(

@@ -71,6 +71,9 @@ export interface Walk<P extends WalkPart> {
   readonly isCut: boolean
 }
 
+/** Trying a step from an object takes as long as so many tests, whether it leads somewhere or not. */
+const testsPerStep = 2
+
 /** Throws `QueryTooCostlyError`. */
 export function walkGraph<P extends WalkPart>(options: WalkOptions<P>): Walk<P> {
   const walker = new Walker(options)
@@ -109,7 +112,9 @@ class Walker<P extends WalkPart> {
   #leave(at: number): void {
     const node = this.#nodes[at]
     if (node === undefined || node.depth >= this.#options.depth) return
-    for (const walked of this.#stepsOf(node.part)) {
+    const steps = this.#stepsOf(node.part)
+    this.#options.budget.spend('tests', testsPerStep * steps.length)
+    for (const walked of steps) {
       const { step } = walked
       if ('condition' in step) this.#follow(at, walked, step.to, step.condition(node.id))
       else if ('index' in step) this.#followValue(at, walked, step, step.value(node.id))

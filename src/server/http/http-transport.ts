@@ -366,7 +366,8 @@ export class HttpTransport {
     const isExplained = asksForExplanation(request)
     if (planned !== undefined && operation !== undefined && 'context' in made && !isExplained) {
       const origin = { transport: 'http', headers, connectionParams: undefined } as const
-      const answered = planned.answer(operation, { ...origin, ...caller, forbidKeeping, mayWrite })
+      const asker = { ...origin, ...caller, beganMs, forbidKeeping, mayWrite }
+      const answered = planned.answer(operation, asker)
       const text = typeof answered === 'object' ? await answered : answered
       if (text !== undefined) {
         return { status: 200, headers: { 'content-type': type }, text, mayBeKept }

@@ -26,6 +26,7 @@ import {
   followsOwnership,
   type GraphRequest,
   graphRequest,
+  payPreparation,
   requestAround,
 } from './graph-request.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
@@ -52,6 +53,7 @@ export function readGraph(run: ReadRun, args: GraphArguments): Graph {
   const { budget } = run
   const request = graphRequest(run.served, args)
   const { depth, maxNodes } = request
+  payPreparation(args, budget)
   const reader = new GraphReader(run, request)
   const roots = reader.roots()
   const stepsOf = (part: KindView): readonly WalkStep<KindView>[] => reader.stepsOf(part)
@@ -71,7 +73,10 @@ export function readGraph(run: ReadRun, args: GraphArguments): Graph {
       budget.spend('fields', fieldsPerNode * values.length)
       return values
     },
-    edges: () => edgeValues(edges, values),
+    edges() {
+      budget.spend('fields', fieldsPerEdge * edges.from.length)
+      return edgeValues(edges, values)
+    },
   }
 }
 
@@ -96,6 +101,10 @@ export function graphAround(
 
 /** A node has seven fields from its key and UID. */
 const fieldsPerNode = 7
+/** An edge is made of texts that are known. */
+const fieldsPerEdge = 1
+/** Looking at a link or at a kind from the objects of a kind takes as long as so many tests. */
+const testsPerLink = 4
 
 /** The members of a node that depend on nothing but the version of its object. */
 export const keptOfNode: ReadonlySet<string> = new Set([
@@ -208,6 +217,7 @@ class GraphReader {
   stepsOf(part: KindView): readonly WalkStep<KindView>[] {
     const { served } = this.#run
     const links = graphLinksOf(served.relations).byType.get(part.kind.typeName) ?? []
+    this.#run.budget.spend('tests', testsPerLink * links.length)
     const followed: { readonly link: GraphLink; readonly to: KindView }[] = []
     const steps: WalkStep<KindView>[] = []
     for (const link of links) {
@@ -240,6 +250,7 @@ class GraphReader {
     this.#ownershipIn.add(part.cluster)
     if (picks?.hasCommon('owned', kind)) this.#loadOwned(part)
     const others = this.#allOf(part.cluster)
+    this.#run.budget.spend('tests', testsPerLink * others.length)
     const steps: WalkStep<KindView>[] = []
     const isPicked = (field: 'owners' | 'owned'): boolean => picks?.hasCommon(field, kind) ?? true
     const reached = (ownership: 'up' | 'down'): readonly KindView[] =>

@@ -5,6 +5,7 @@
  */
 
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
+import type { WorkBudget } from '../../../query/condition/work-budget.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { ObjectIdentity } from '../../model/object-id.ts'
 import type { GraphArguments } from '../../schema/gateway-types.ts'
@@ -58,8 +59,23 @@ export function requestAround(id: string, depth: number | null): GraphRequest {
   }
 }
 
+/** Looking at a link or at a kind, for the preparation of a graph, takes as long as so many tests. */
+const testsPerLook = 2
+
+interface KnownRequest {
+  readonly by: ServedSchema
+  readonly is: GraphRequest
+  /** What the preparation has cost. */
+  tests: number
+}
+
 /** Requests by their arguments: the preparation and the read of a graph get the same arguments. */
-const read = new WeakMap<GraphArguments, { readonly by: ServedSchema; readonly is: GraphRequest }>()
+const read = new WeakMap<GraphArguments, KnownRequest>()
+
+/** Pays for the preparation of a graph. Throws `QueryTooCostlyError`. */
+export function payPreparation(args: GraphArguments, budget: WorkBudget): void {
+  budget.spend('tests', read.get(args)?.tests ?? 0)
+}
 
 /** Reads the arguments of `graph`. Throws `ArgumentError`, which names the invalid one. */
 export function graphRequest(served: ServedSchema, args: GraphArguments): GraphRequest {
@@ -79,16 +95,20 @@ export function graphRequest(served: ServedSchema, args: GraphArguments): GraphR
     maxNodes,
     picks: picksOf(served, args.relations),
   }
-  read.set(args, { by: served, is })
+  read.set(args, { by: served, is, tests: 0 })
   return is
 }
 
 /**
  * The kinds that a graph needs, with their indexes: the kinds of its roots, and kinds that its relations can reach.
  * Without named relations, only common kinds and kinds in memory count. Invalid arguments need none: the field reports
- * them.
+ * them. `budget` bounds the search of one operation; the read of the graph pays the same.
  */
-export function graphKinds(served: ServedSchema, args: GraphArguments): readonly ClusterKind[] {
+export function graphKinds(
+  served: ServedSchema,
+  args: GraphArguments,
+  budget: WorkBudget,
+): readonly ClusterKind[] {
   let request: GraphRequest
   try {
     request = graphRequest(served, args)
@@ -102,18 +122,27 @@ export function graphKinds(served: ServedSchema, args: GraphArguments): readonly
     const kinds = getOrInsert(roots, cluster, () => new Set())
     kinds.add(kind)
   }
-  return Array.from(roots, ([cluster, kinds]) =>
-    Array.from(reachable(served, cluster, kinds, request), ([kind, indexes]) => ({
-      cluster,
-      kind,
-      indexes,
-    })),
-  ).flat()
+  let looks = 0
+  const found = Array.from(roots, ([cluster, kinds]) => {
+    const reached = reachable(served, cluster, kinds, request)
+    looks += reached.looks
+    return Array.from(reached.kinds, ([kind, indexes]) => ({ cluster, kind, indexes }))
+  }).flat()
+  const known = read.get(args)
+  if (known !== undefined) known.tests = looks * testsPerLook
+  payPreparation(args, budget)
+  return found
 }
 
 interface Wanted {
   readonly needed: Set<string>
   readonly useful: Set<string>
+}
+
+interface Reached {
+  readonly kinds: ReadonlyMap<Kind, Wanted>
+  /** How many links and kinds were looked at. */
+  readonly looks: number
 }
 
 /** The kinds that relations can reach from some kinds, with the indexes that they need. */
@@ -122,7 +151,7 @@ function reachable(
   cluster: string,
   roots: ReadonlySet<Kind>,
   request: GraphRequest,
-): ReadonlyMap<Kind, Wanted> {
+): Reached {
   const { picks, depth } = request
   const { byType } = graphLinksOf(served.relations)
   const cache = served.clusters.get(cluster)
@@ -146,11 +175,14 @@ function reachable(
     return isNew
   }
   for (const kind of roots) want(kind)
+  let looks = 0
   let last: Iterable<Kind> = roots
   for (let step = 0; step < depth; step++) {
     const next = new Set<Kind>()
     for (const kind of last) {
-      for (const link of byType.get(kind.typeName) ?? []) {
+      const links = byType.get(kind.typeName) ?? []
+      looks += links.length
+      for (const link of links) {
         if (!follows(request, link)) continue
         const { start, reads } = link
         if (!reads.every((need) => roots.has(need.kind) || isReadable(need.kind))) continue
@@ -159,11 +191,12 @@ function reachable(
       }
       const owned = picks?.hasCommon('owned', kind) ? served.relations.ownedKinds(kind) : []
       const others = followsOwnership(picks, kind) ? commonKindsOf(served, cluster) : []
+      looks += owned.length + others.length
       for (const one of [...owned, ...others]) if (isReadable(one) && want(one)) next.add(one)
     }
     last = next
   }
-  return all
+  return { kinds: all, looks }
 }
 
 /** Whether a graph follows `owners` or `owned` from a kind. Both may lead to every kind. */
