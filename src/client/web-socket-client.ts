@@ -1,7 +1,8 @@
 /*
  * A client of the protocol `graphql-transport-ws` (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md). The
  * first subscription opens a WebSocket: `connection_init`, the acknowledgement, then every subscription under its own id.
- * A timer limits the wait for the acknowledgement, and then pings, since a dead connection looks like a silent one. When
+ * A timer limits the wait for the acknowledgement, and then pings, since a dead connection looks like a silent one; who
+ * knows of a change of the network has it ping at once (`reconnect`). When
  * the connection is lost, its `closed` decides: another attempt after a growing delay, other credentials, or the end of
  * all subscriptions. What still arrives of an older connection is ignored: each handler compares its own with the
  * current one.
@@ -46,12 +47,15 @@ export interface WebSocketClientOptions {
   readonly webSocket?: WebSocketConstructor
   /** The deadline for the gateway's acknowledgement of a connection, in milliseconds; default 15,000. */
   readonly connectDeadlineMs?: number
-  /** The interval of pings on a silent connection, and the deadline of an answer, in milliseconds; default 20,000. */
+  /** The interval of pings, in milliseconds; default 20,000. The deadline of an answer is half of it. */
   readonly pingIntervalMs?: number
 }
 
 type ConnectionParams = Readonly<Record<string, unknown>>
 type AskForParams = (refused?: Closing) => ConnectionParams | Promise<ConnectionParams>
+
+/** The deadline of an answer where the network is said to have changed. */
+const hurriedMs = 4_000
 
 /** One connection, from before its WebSocket is made until it is closed. */
 interface Connection {
@@ -122,11 +126,19 @@ export class WebSocketClient implements LiveTransport {
     return this.#subscriptions.size === 0
   }
 
-  /** Reconnects now if it waits before the next attempt: for pages that know that the network is back. */
+  /**
+   * Reconnects now if it waits before the next attempt, and pings now if it is connected: for pages that know that the
+   * network has come, gone or changed. Without an answer within {@link hurriedMs} the connection is lost.
+   */
   reconnect(): void {
-    if (this.#retry === undefined) return
-    clearTimeout(this.#retry)
-    this.#connect()
+    const connection = this.#connection
+    if (this.#retry !== undefined) {
+      clearTimeout(this.#retry)
+      this.#connect()
+    } else if (connection?.isAcknowledged === true) {
+      clearTimeout(connection.timer)
+      this.#ping(connection, Math.min(hurriedMs, this.#answerMs))
+    }
   }
 
   #connect(): void {
@@ -216,18 +228,23 @@ export class WebSocketClient implements LiveTransport {
     }
   }
 
-  /** Pings, to detect a dead connection. */
+  get #answerMs(): number {
+    return (this.#options.pingIntervalMs ?? 20_000) / 2
+  }
+
+  /** Pings after a while, to detect a dead connection. */
   #watch(connection: Connection): void {
-    const { pingIntervalMs = 20_000 } = this.#options
+    connection.timer = setTimeout(() => this.#ping(connection, this.#answerMs), this.#answerMs)
+  }
+
+  /** Pings, and gives the connection up if nothing arrives until the deadline. */
+  #ping(connection: Connection, deadlineMs: number): void {
+    connection.heard = false
+    this.#send({ type: 'ping' })
     connection.timer = setTimeout(() => {
-      if (!connection.heard) {
-        this.#fail(connection, 4408, `no message for ${2 * pingIntervalMs} ms`)
-        return
-      }
-      connection.heard = false
-      this.#send({ type: 'ping' })
-      this.#watch(connection)
-    }, pingIntervalMs)
+      if (connection.heard) this.#watch(connection)
+      else this.#fail(connection, 4408, `no answer to a ping within ${deadlineMs} ms`)
+    }, deadlineMs)
   }
 
   /** Before the acknowledgement it does nothing: the acknowledgement starts all subscriptions. */

@@ -161,6 +161,16 @@ describe.each(ways)('The error of what the viewer may not read, by %s', (way) =>
       ])
       expect(type).not.toBe('Pod')
     }
+    const { type, hiddenTypes, visibleTypes } = (await errorOf(fieldOf(), rita)) as unknown as {
+      readonly type: string
+      readonly hiddenTypes: readonly string[]
+      readonly visibleTypes: readonly string[]
+    }
+    expect(visibleTypes).toContain('Pod')
+    expect(hiddenTypes).toContain(type)
+    expect(hiddenTypes.filter((one) => visibleTypes.includes(one))).toEqual([])
+    const visible = `(types: ${JSON.stringify(visibleTypes)})`
+    expect((await served[way](rita, fieldOf(visible))).errors).toBeUndefined()
     for (const query of [fieldOf('(types: ["Pod"])'), filterOf(' types: ["Pod"] ')]) {
       expect((await served[way](rita, query)).errors).toBeUndefined()
     }

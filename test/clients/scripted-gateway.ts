@@ -19,12 +19,15 @@ export interface ScriptedGateway extends AsyncDisposable {
   readonly subscribed: readonly Record<string, unknown>[]
   /** The payload of each `connection_init`. */
   readonly connected: readonly unknown[]
+  /** How many pings it has answered. */
+  readonly pings: () => number
 }
 
 export async function startScriptedGateway(replies: readonly Reply[]): Promise<ScriptedGateway> {
   const script = [...replies]
   const subscribed: Record<string, unknown>[] = []
   const connected: unknown[] = []
+  let pings = 0
   const taken = (): Reply | undefined => (script.length > 1 ? script.shift() : script[0])
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
   server.on('connection', (socket) => {
@@ -36,6 +39,10 @@ export async function startScriptedGateway(replies: readonly Reply[]): Promise<S
         if (script[0]?.form === 'refuse') socket.close(script[0].closing)
         else send({ type: 'connection_ack' })
         if (script[0]?.form === 'refuse') taken()
+      }
+      if (type === 'ping') {
+        pings++
+        send({ type: 'pong' })
       }
       if (type !== 'subscribe') return
       subscribed.push(payload.variables)
@@ -56,6 +63,7 @@ export async function startScriptedGateway(replies: readonly Reply[]): Promise<S
     url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`,
     subscribed,
     connected,
+    pings: () => pings,
     async [Symbol.asyncDispose]() {
       for (const socket of server.clients) socket.terminate()
       server.close()

@@ -41,3 +41,25 @@ it('a client of WebSockets that is told that the network is back does not wait f
   leave()
   expect(client.isIdle).toBe(true)
 })
+
+it('a client of WebSockets that is told that the network has changed notices at once that its connection is dead, and keeps a live one', async () => {
+  await using gateway = await startScriptedGateway([{ form: 'frame', frame: { reset: true } }])
+  await using proxy = await startCutProxy(Number(new URL(gateway.url).port))
+  // By itself it would notice in half an hour.
+  const pingIntervalMs = 3_600_000
+  const client = new WebSocketClient({ url: `ws://127.0.0.1:${proxy.port}`, pingIntervalMs })
+  const connected = told(client, 'connected')
+  const leave = client.subscribe(request, sink)
+  await connected
+  client.reconnect()
+  await expect.poll(() => gateway.pings()).toBe(1)
+  proxy.mute()
+  const closed = told(client, 'closed')
+  client.reconnect()
+  await closed
+  expect(gateway.connected).toHaveLength(1)
+  proxy.cut()
+  client.reconnect()
+  await expect.poll(() => gateway.connected.length).toBe(2)
+  leave()
+})

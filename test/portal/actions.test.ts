@@ -6,6 +6,7 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { definitionOf, definitionsPath, versionOf } from '../gateway/definitions.ts'
 import { describeInBrowser } from '../support/browser.ts'
+import { startCutProxy } from '../support/cut-proxy.ts'
 import {
   openPage,
   openPortal,
@@ -542,6 +543,51 @@ describeInBrowser('Actions', (browser) => {
       .as('ann-token')
       .query(`{ object(id: "${id}") { ... on Node { spec { unschedulable } } } }`)
     expect(data?.object.spec.unschedulable).toBe(true)
+  })
+
+  it('say that a drain stops without the gateway, and count what had gone before when it goes on', async () => {
+    await using own = await servePortal({ asksWho: true, allowWrites: true })
+    await using proxy = await startCutProxy(Number(new URL(own.url).port))
+    const id = await idOf(own, 'nodes', `where: { ${isHealthy} }`)
+    const url = `http://127.0.0.1:${proxy.port}/`
+    const path = `/objects/${id}`
+    await using opened = await openPage(browser(), { url }, { path, viewer: 'ann' })
+    const { page } = opened
+    const dialog = await chosen(page, 'Drain…')
+    await dialog.getByRole('checkbox', { name: /emptyDir/ }).check()
+    await dialog.getByText(/^\d+ pods? ha(s|ve) to go\.$/).waitFor()
+    await dialog.getByRole('button', { name: 'Drain' }).click()
+    const pods = dialog.getByRole('list', { name: 'The pods of the node' }).getByRole('listitem')
+    await pods.filter({ hasText: 'waits for its budget' }).first().waitFor()
+    await expect
+      .poll(() => pods.filter({ hasText: /waits for its turn|is ending/ }).count())
+      .toBe(0)
+    const counted = (): Promise<string> => dialog.getByText(/^\d+ of \d+ pods gone$/).innerText()
+    const before = await counted()
+    expect(before).not.toMatch(/^0 /)
+    await proxy.refuse()
+    await dialog.getByText(/^The connection to the gateway is lost: .* the drain stops/).waitFor()
+    expect(await dialog.getByText('Pods are being evicted.').count()).toBe(0)
+    await proxy.listen()
+    await dialog.getByText('Pods are being evicted.').waitFor()
+    expect(await counted()).toBe(before)
+    await dialog.getByRole('button', { name: 'Stop' }).click()
+    await dialog.getByText(/^The drain was stopped\./).waitFor()
+  })
+
+  it('show again what would change when somebody else has changed the object meanwhile', async () => {
+    const id = await idOf(portal, 'deployments', `namespace: "storefront", where: { ${isHealthy} }`)
+    await using opened = await open(id)
+    const dialog = await chosen(opened.page, 'Scale…')
+    await dialog.getByRole('spinbutton', { name: 'Replicas' }).fill('17')
+    const changes = dialog.getByRole('region', { name: 'What changes' })
+    await changes.getByText('17', { exact: true }).waitFor()
+    await portal
+      .gateway()
+      .as('ann-token')
+      .query(`mutation { scale(id: "${id}", replicas: 13) { dryRun } }`)
+    await changes.getByText('13', { exact: true }).waitFor()
+    expect(await changes.getByText('17', { exact: true }).count()).toBe(1)
   })
 
   it('work beside a table, where only trusted documents run', async () => {

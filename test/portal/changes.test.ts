@@ -111,6 +111,19 @@ describeInBrowser('The changes of the portal', (browser) => {
     await page.reload()
     await lines(page).filter({ hasText: 'Removed' }).waitFor()
     expect(await lines(page).count()).toBe(3)
+    // What is gone is shown as it was: last, and before.
+    const yaml = page.getByLabel('The object as YAML')
+    await page.getByRole('button', { name: 'Its last state' }).click()
+    await page.getByText(/^As it was when it was removed at \d\d:\d\d:\d\d\./).waitFor()
+    await yaml.getByText('level: two').waitFor()
+    await opened.audit()
+    await page.getByRole('button', { name: 'Back to the changes' }).click()
+    await lines(page)
+      .filter({ hasText: 'Created' })
+      .getByRole('button', { name: 'As it was' })
+      .click()
+    await yaml.getByText('level: one').waitFor()
+    expect(await page.locator('.cm-changedLine').count()).toBe(0)
   })
 
   it('of the status alone are left out of a history until they are asked for, and what is empty says since when', async () => {

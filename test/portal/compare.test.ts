@@ -221,6 +221,12 @@ describeInBrowser('Comparing, for who may see a part', (browser) => {
     ])
     await page.goto(`/compare?left=${idIn('payments')}&right=${idIn('platform')}`)
     await page.getByText('There is no such object, or you may not see it.').waitFor()
+    const [left, right] = ['payments/compared', 'storefront/none'].map(
+      (name) => `demo/Deployment.apps/${name}`,
+    )
+    await page.goto(`/compare?left=${left}&right=${right}`)
+    const missing = 'There is no Deployment demo / storefront / none, or you may not see it.'
+    await page.getByText(missing).waitFor()
     expect(opened.problems).toEqual([])
   })
 })

@@ -155,6 +155,27 @@ describeInBrowser('By the keyboard alone', (browser) => {
     expect(tabs.length).toBeGreaterThan(6)
   })
 
+  it('a key that is pressed while its object loads is taken when that is there', async () => {
+    const path = `/objects/${encodeURIComponent('prod-eu/Deployment.apps/payments/card-gateway')}`
+    await using opened = await openPage(browser(), world, { path: '/livez', isAlone: true })
+    const { page } = opened
+    let answer = (): void => {}
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.routeWebSocket(/graphql/, (socket) => {
+      const server = socket.connectToServer()
+      socket.onMessage((message) => server.send(message))
+      server.onMessage((message) => void held.then(() => socket.send(message)))
+    })
+    await page.goto(path)
+    await page.getByRole('status', { name: 'Loading the object' }).waitFor()
+    await page.keyboard.press('2')
+    answer()
+    await page.getByRole('tab', { name: 'Related', selected: true }).waitFor()
+    expect(opened.problems).toEqual([])
+  })
+
   it('`?` lists the keys of a table and of an object, each once', async () => {
     await using opened = await openPage(browser(), world, {
       path: '/kinds/deployments.apps?cluster=prod-eu&ns=payments',

@@ -96,6 +96,26 @@ describeInBrowser('The line of the portal', (browser) => {
     await opened.audit()
   })
 
+  it('is not called live for long after the browser has said that its network is gone', async () => {
+    await using opened = await openPage(browser(), { url: `http://127.0.0.1:${proxy.port}/` })
+    const { page } = opened
+    await page.getByText('invoice-worker').first().waitFor()
+    await expect.poll(() => lineOf(page).textContent()).toBe('Live')
+    // The pings of every 20 seconds stand still.
+    await page.clock.install()
+    await page.reload()
+    await page.getByText('invoice-worker').first().waitFor()
+    await expect.poll(() => lineOf(page).textContent()).toBe('Live')
+    await page.clock.pauseAt(new Date(Date.now() + 1_000))
+    proxy.mute()
+    await page.evaluate(() => dispatchEvent(new Event('offline')))
+    await page.clock.runFor(6_000)
+    await expect.poll(() => lineOf(page).textContent()).toMatch(/^Offline since \d\d:\d\d$/)
+    await page.clock.resume()
+    proxy.cut()
+    await expect.poll(() => lineOf(page).textContent()).toBe('Live')
+  })
+
   it('does not call itself offline for a connection that is back at once', async () => {
     await using opened = await openPage(browser(), { url: `http://127.0.0.1:${proxy.port}/` })
     const { page } = opened

@@ -136,6 +136,7 @@ describeInBrowser('The page of a kind', (browser) => {
       .getByText(/cannot start invoice-worker/)
       .first()
       .waitFor()
+    expect(await lines.locator('time').first().textContent()).toMatch(/^\d\d:\d\d:\d\d$/)
     await opened.audit()
     await page.getByRole('button', { name: 'All lines' }).click()
     await expect.poll(() => page.url()).toContain('tab=logs')

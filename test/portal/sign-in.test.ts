@@ -132,6 +132,28 @@ describeInBrowser('Signing in', (browser) => {
     expect(opened.problems).toEqual([])
   })
 
+  it('is over in a tab that is looked at again when another one has signed in', async () => {
+    await using opened = await open('/kinds/deployments.apps', /status of 401/)
+    const { page } = opened
+    await signIn(page, 'Alice Adams')
+    await page.getByRole('grid').getByText('payments').first().waitFor()
+    await page.evaluate(async () => fetch('/auth/logout', { method: 'POST' }))
+    await page.getByRole('heading', { name: 'Your session has ended' }).waitFor()
+    const other = await page.context().newPage()
+    await other.goto('/')
+    // The provider knows Alice.
+    await other.getByRole('link', { name: 'Sign in' }).click()
+    await other.getByRole('button', { name: 'You: Alice Adams' }).waitFor()
+    // Not at once: a tab does not ask again within five seconds.
+    await expect
+      .poll(async () => {
+        await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+        return await page.getByRole('grid').getByText('payments').count()
+      })
+      .toBeGreaterThan(0)
+    expect(new URL(page.url()).pathname).toBe('/kinds/deployments.apps')
+  })
+
   it('says that a session has ended while the page was open, and leads back to the same place', async () => {
     // A question that is under way when the session ends.
     await using opened = await open('/kinds/deployments.apps', /status of 401/)

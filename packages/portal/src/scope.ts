@@ -61,7 +61,7 @@ export interface NamedObject {
 }
 
 /** Stands for the namespace of what is in none. */
-const noNamespace = '-'
+export const noNamespace = '-'
 
 /** The route of an object by its name: `/objects/prod-eu/Deployment.apps/payments/invoice-worker`. */
 export const namedRoute = '/objects/$cluster/$kind/$namespace/$name'

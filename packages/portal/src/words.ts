@@ -7,6 +7,7 @@ import { deliveryWords } from './delivery/delivery-words.ts'
 import { editWords } from './edit/edit-words.ts'
 import { exportWords } from './export/export-words.ts'
 import { filterWords, tableWords } from './kinds/table-words.ts'
+import { moment, timeOfDay } from './look/times.ts'
 
 const health = {
   DEGRADED: 'Degraded',
@@ -26,12 +27,6 @@ const gibibyte = 2 ** 30
 /** With one decimal place below ten. */
 const rounded = (number: number): string =>
   number.toLocaleString(undefined, { maximumFractionDigits: number < 10 ? 1 : 0 })
-
-/** The time of day; with the date if it is another day. */
-const moment = (time: Date): string =>
-  time.toDateString() === new Date().toDateString()
-    ? time.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
-    : time.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })
 
 interface Pods {
   readonly done: number
@@ -298,6 +293,11 @@ export const words = {
     noArchive: 'This gateway keeps no archive, so it knows no past (docs/archive.md).',
     older: 'Show older changes',
     compare: 'Compare with now',
+    show: { then: 'As it was', last: 'Its last state' },
+    asItWas: {
+      then: (at: Date): string => `As it was at ${timeOfDay(at)}.`,
+      last: (at: Date): string => `As it was when it was removed at ${timeOfDay(at)}.`,
+    },
     back: 'Back to the changes',
     with: {
       status: 'With changes of the status alone',

@@ -128,11 +128,18 @@ export function forbiddenList(at: ClusterKind, watch: boolean): ClientError {
   return forbidden(at, watch ? 'list and watch' : 'list', orElse)
 }
 
-/** The error of a search for all users of an object if the viewer may not see all users of some type. */
-export function hiddenUsers({ cluster, kind }: ClusterKind, message: string): ClientError {
+/**
+ * The error of a search for all users of an object if the viewer may not see all users of some type. `among`: which types
+ * these are, and which the viewer may name instead.
+ */
+export function hiddenUsers(
+  { cluster, kind }: ClusterKind,
+  message: string,
+  among?: { readonly visibleTypes: readonly string[]; readonly hiddenTypes: readonly string[] },
+): ClientError {
   const { typeName, resource } = kind
   const hint = `name in \`types\` the types of users that you may list, or ask for list on ${resource.resource}`
-  return new ClientError('FORBIDDEN', message, { cluster, type: typeName, hint })
+  return new ClientError('FORBIDDEN', message, { cluster, type: typeName, hint, facts: among })
 }
 
 /** The server does not know the namespaces of a cluster yet. `orElse`: a way out besides waiting. */

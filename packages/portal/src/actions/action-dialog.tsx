@@ -2,10 +2,12 @@ import { Dialog } from '@base-ui/react/dialog'
 import { useMutation } from '@tanstack/react-query'
 import { type RefObject, useEffect, useRef, useState } from 'react'
 import { ManagedBy } from '../delivery/managed-by.tsx'
+import { editableOf } from '../edit/editable.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import controls from '../look/controls.module.css'
 import overlay from '../look/overlay.module.css'
 import { PlaceLink } from '../look/place-link.tsx'
+import { useLiveObject } from '../object/live-object.ts'
 import { words } from '../words.ts'
 import { ActionInputs, firstInputs, type Inputs, variablesOf } from './action-inputs.tsx'
 import type { Action } from './action-list.ts'
@@ -92,11 +94,14 @@ function ActionForm({
   const { form } = action
   const { id, name } = target
   const gateway = useGateway()
+  const { json } = useLiveObject(id).object ?? target
   const [inputs, setInputs] = useState(() => ({ ...firstInputs(form, target), ...filled }))
   const [typedName, setTypedName] = useState('')
   const given = variablesOf(form, inputs)
   const variables = given && { id, ...given }
-  const preview = usePreview(document, variables)
+  // Deletions and evictions change no field, whatever the object is meanwhile.
+  const changesFields = form !== 'propagation' && action.name !== 'evict'
+  const preview = usePreview(document, variables, changesFields ? editableOf(json) : null)
   const writing = useMutation({
     mutationFn: async () => {
       if (variables === undefined) throw new Error(say.preview.incomplete)

@@ -216,6 +216,7 @@ export const actionWords = {
       REFUSED: 'Nothing was done.',
       FAILED: 'Some pods are left.',
     },
+    cut: 'The connection to the gateway is lost: this is as last known, and the drain stops there. It goes on when the gateway can be reached again.',
     stopped: 'The drain was stopped. Evicted pods stay evicted, and the node stays cordoned.',
     gone: (gone: number, total: number): string => `${gone} of ${pods(total)} gone`,
     goesOn:

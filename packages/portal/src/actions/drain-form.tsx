@@ -97,7 +97,7 @@ function DrainPreview({
 }
 
 function DrainView({ run }: { readonly run: DrainRun }) {
-  const { progress, errors, isOver } = useDrainRun(run)
+  const { progress, errors, isOver, isCut } = useDrainRun(run)
   const isStopped = isOver && progress?.state === 'EVICTING'
   return (
     <div className={styles['form']}>
@@ -105,7 +105,7 @@ function DrainView({ run }: { readonly run: DrainRun }) {
       {progress === undefined ? null : (
         <section className={styles['preview']} aria-label={say.title}>
           <p role="status">
-            {isStopped ? say.stopped : say.states[progress.state]}{' '}
+            {isStopped ? say.stopped : isCut ? say.cut : say.states[progress.state]}{' '}
             {progress.state === 'FAILED' ? progress.message : null}
           </p>
           <label className={styles['progress']}>

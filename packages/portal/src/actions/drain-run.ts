@@ -20,9 +20,16 @@ interface DrainState {
   readonly progress: DrainProgress | undefined
   readonly errors: readonly AnswerError[] | undefined
   readonly isOver: boolean
+  /** Whether the connection is lost: the gateway ends the drain when it notices, and begins it again when the page is back. */
+  readonly isCut: boolean
 }
 
-const nothing: DrainState = { progress: undefined, errors: undefined, isOver: false }
+const nothing: DrainState = {
+  progress: undefined,
+  errors: undefined,
+  isOver: false,
+  isCut: false,
+}
 
 /**
  * A drain, or the dry run of one, from its construction until it ends or `stop`. After a lost connection the socket
@@ -32,18 +39,28 @@ export class DrainRun {
   readonly #listeners = new Set<() => void>()
   readonly #leave: () => void
   #state = nothing
+  /** What was known when the connection was lost: the drain that goes on does not know of pods that are gone. */
+  #before: DrainProgress | undefined
 
   constructor({ socket }: Gateway, options: DrainOptions) {
     const request = { query: DrainNodeDocument.toString(), variables: { ...options } }
-    this.#leave = socket.subscribe(request, {
+    const leave = socket.subscribe(request, {
       next: ({ data, errors }) => {
         const progress = (data as DrainNodeSubscription | null | undefined)?.drain
-        if (progress) this.#change({ progress })
-        else this.#change({ errors: (errors ?? []) as readonly AnswerError[], isOver: true })
+        if (progress) this.#change({ progress: withGone(progress, this.#before), isCut: false })
+        else this.#end((errors ?? []) as readonly AnswerError[])
       },
-      error: (error) => this.#change({ errors: refusal(error), isOver: true }),
-      complete: () => this.#change({ isOver: true }),
+      error: (error) => this.#end(refusal(error)),
+      complete: () => this.#end(),
     })
+    const forget = socket.on('closed', () => {
+      this.#before = this.#state.progress
+      this.#change({ isCut: true })
+    })
+    this.#leave = () => {
+      forget()
+      leave()
+    }
   }
 
   readonly getSnapshot = (): DrainState => this.#state
@@ -54,14 +71,32 @@ export class DrainRun {
   }
 
   /** Ends it. Pods that were evicted stay evicted, and the node stays cordoned. */
-  readonly stop = (): void => {
+  readonly stop = (): void => this.#end()
+
+  #end(errors?: readonly AnswerError[]): void {
     this.#leave()
-    this.#change({ isOver: true })
+    this.#change({ errors: errors ?? this.#state.errors, isOver: true, isCut: false })
   }
 
   #change(changed: Partial<DrainState>): void {
     this.#state = { ...this.#state, ...changed }
     for (const listener of this.#listeners) listener()
+  }
+}
+
+/** The progress of a drain that goes on after another one, with the pods that have gone since that began. */
+function withGone(progress: DrainProgress, before: DrainProgress | undefined): DrainProgress {
+  const nameOf = ({ namespace, name }: DrainProgress['pods'][number]): string =>
+    `${namespace}/${name}`
+  const left = new Set(progress.pods.map(nameOf))
+  const gone = (before?.pods ?? [])
+    .filter((pod) => pod.state !== 'SKIPPED' && !left.has(nameOf(pod)))
+    .map((pod) => ({ ...pod, state: 'GONE' as const, reason: null }))
+  return {
+    ...progress,
+    total: progress.total + gone.length,
+    gone: progress.gone + gone.length,
+    pods: [...progress.pods, ...gone],
   }
 }
 

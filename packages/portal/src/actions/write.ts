@@ -69,13 +69,17 @@ export interface Preview {
 /** How long the inputs rest before the API server is asked. */
 const restMs = 300
 
-/** Asks the API server what a write would do, again for other variables. `undefined`: something is not filled in yet. */
+/**
+ * Asks the API server what a write would do, again for other variables, and when `state`, what people write of the object,
+ * is another one. `undefined` variables: something is not filled in yet.
+ */
 export function usePreview(
   document: WriteDocument,
   variables: WriteVariables | undefined,
+  state: unknown,
 ): Preview {
   const gateway = useGateway()
-  const asked = JSON.stringify(variables ?? null)
+  const asked = variables === undefined ? 'null' : JSON.stringify([variables, state])
   const [rested, setRested] = useState(asked)
   useEffect(() => {
     if (asked === rested) return
@@ -85,7 +89,10 @@ export function usePreview(
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ['dry run', document.toString(), rested],
     queryFn: () =>
-      write(gateway, document, { ...(JSON.parse(rested) as WriteVariables), dryRun: true }),
+      write(gateway, document, {
+        ...(JSON.parse(rested) as readonly [WriteVariables])[0],
+        dryRun: true,
+      }),
     enabled: variables !== undefined && rested !== 'null',
     gcTime: 0,
     retry: false,

@@ -14,6 +14,7 @@ import { words } from '../words.ts'
 import { nearnessOf } from './certificate-end.ts'
 import { certificateWords as said } from './certificate-words.ts'
 import styles from './certificates.module.css'
+import { dayAndTime } from '../look/times.ts'
 
 type Answer = NonNullable<CertificatesQuery['tlsCertificates']>
 type Certificate = Answer['nodes'][number]
@@ -206,7 +207,7 @@ function Ends({
     <>
       <span className={styles[nearness]}>
         {sign}
-        <time dateTime={notAfter} title={new Date(notAfter).toLocaleString()}>
+        <time dateTime={notAfter} title={dayAndTime(new Date(notAfter))}>
           {text}
         </time>
       </span>

@@ -12,12 +12,13 @@ import { PlaceLink } from '../look/place-link.tsx'
 import { type LiveObject, type SeenObject, useLiveObject } from '../object/live-object.ts'
 import { yamlOf } from '../object/yaml-text.ts'
 import type { CompareSearch } from '../router.tsx'
-import { namedParams } from '../scope.ts'
+import { namedParams, noNamespace } from '../scope.ts'
 import { words } from '../words.ts'
 import { comparableOf, compared } from './comparable.ts'
 import { compareWords as say } from './compare-words.ts'
 import styles from './compare.module.css'
 import { groupOf } from '../object/json.ts'
+import { timeOfDay } from '../look/times.ts'
 
 // It brings CodeMirror.
 const YamlDifference = lazy(async () => ({
@@ -63,7 +64,7 @@ function Compare({
   const { object } = one
   const clusters = [left, right].flatMap((side = '') => namedParams(side)?.cluster ?? [])
   useViewTitle(object === undefined ? say.title : say.of(object.kind, object.name), { clusters })
-  if (object === undefined) return <Absent live={one} isView />
+  if (object === undefined) return <Absent live={one} id={left} isView />
   return (
     <div className={styles['page']}>
       <PageHead title={say.of(object.kind, object.name)}>
@@ -97,17 +98,28 @@ function Compare({
 
 function Absent({
   live: { state, errors },
+  id,
   isView = false,
 }: {
   readonly live: LiveObject
+  /** The `nameId` of the side, or its `id`. */
+  readonly id: string
   readonly isView?: boolean
 }) {
   if (state === 'loading') return <p role="status">{words.object.loading}</p>
   return state === 'refused' ? (
     <Failure errors={errors} title={words.object.failed} isView={isView} />
   ) : (
-    <Notice title={say.missing} isView={isView} />
+    <Notice title={say.missing(saidOf(id))} isView={isView} />
   )
+}
+
+/** `Deployment staging / payments / web`. */
+function saidOf(id: string): string {
+  const { cluster, kind = '', namespace = noNamespace, name } = namedParams(id) ?? {}
+  if (cluster === undefined) return say.unnamed
+  const place = [cluster, ...(namespace === noNamespace ? [] : [namespace]), name].join(' / ')
+  return `${kind.split('.')[0] ?? ''} ${place}`
 }
 
 function Pair({
@@ -126,7 +138,7 @@ function Pair({
     () => (second === undefined ? [] : compared(first.json, second.json)),
     [first.json, second],
   )
-  if (second === undefined) return <Absent live={other} />
+  if (second === undefined) return <Absent live={other} id={right} />
   const count = groups.reduce((sum, { fields }) => sum + fields.length, 0)
   return (
     <>
@@ -187,7 +199,7 @@ function Side({
       </PlaceLink>
       {gone === undefined ? null : <span role="status"> {say.deleted}</span>}
       {staleSince === null ? null : (
-        <span role="status"> {words.object.stale(new Date(staleSince).toLocaleTimeString())}</span>
+        <span role="status"> {words.object.stale(timeOfDay(new Date(staleSince)))}</span>
       )}
     </p>
   )

@@ -14,7 +14,8 @@ export const compareWords = {
   what: 'objects',
   other: 'Choose another',
   swap: 'Swap the sides',
-  missing: 'There is no such object, or you may not see it.',
+  missing: (name: string): string => `There is no ${name}, or you may not see it.`,
+  unnamed: 'such object',
   nothing: 'Nothing to compare: the address names no object.',
   nothingNext: 'Open an object, and choose “Compare” there.',
   count: (count: number): string =>

@@ -28,10 +28,14 @@ let shown: Bindings = []
 let listed: Bindings = []
 let pending = ''
 let pendingAt = 0
+/** How many views are loading that will bind keys, and the key that was pressed meanwhile. */
+let loading = 0
+let early = ''
 
 function changed(): void {
   shown = [...held].flatMap(({ current }) => current)
   listed = [...new Map(shown.map((binding) => [binding.keys, binding])).values()]
+  if (early !== '' && start(early)) early = ''
   state.changed()
 }
 
@@ -50,26 +54,30 @@ function pressed(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.altKey || event.repeat) return
   const key = keyOf(event)
   if (key.startsWith('mod+')) {
-    start(event, key)
+    if (start(key)) event.preventDefault()
     return
   }
+  early = ''
   if (isTaken(event)) return
   // By the times of the keys, not of their handling: a busy page does not lose the second one.
   const isSecond = pending !== '' && event.timeStamp - pendingAt < sequenceMs
   const sequence = isSecond ? `${pending} ${key}` : key
   pending = ''
-  if (start(event, sequence)) return
-  if (!shown.some(({ keys }) => keys.startsWith(`${sequence} `))) return
-  pending = sequence
-  pendingAt = event.timeStamp
+  if (start(sequence)) {
+    event.preventDefault()
+  } else if (shown.some(({ keys }) => keys.startsWith(`${sequence} `))) {
+    pending = sequence
+    pendingAt = event.timeStamp
+  } else if (loading > 0) {
+    early = sequence
+  }
 }
 
-function start(event: KeyboardEvent, sequence: string): boolean {
+function start(sequence: string): boolean {
   // The latest component comes first: a view may take a key of the frame.
   const bindings = shown.filter(({ keys, isOwn }) => keys === sequence && isOwn !== true)
   const binding = bindings.find(({ isFirst }) => isFirst) ?? bindings.at(-1)
   if (binding === undefined) return false
-  event.preventDefault()
   binding.run(sequence)
   return true
 }
@@ -100,6 +108,24 @@ export function runKey(
 }
 
 addEventListener('keydown', pressed)
+// The user has gone on to something else.
+addEventListener('pointerdown', () => {
+  early = ''
+})
+
+/** While the component is mounted, the last key that nothing takes waits for the view that is loading. */
+export function useEarlyKeys(): void {
+  useEffect(() => {
+    loading++
+    return () => {
+      loading--
+      // The view has bound its keys by then.
+      setTimeout(() => {
+        if (loading === 0) early = ''
+      })
+    }
+  }, [])
+}
 
 /** Binds keys while the component is mounted. They do nothing while a field, a dialog or a menu has the focus, except `mod+…`. */
 export function useKeys(bindings: Bindings): void {

@@ -81,7 +81,11 @@ answers.getQueryCache().subscribe((event) => {
     conclude()
   }
 })
-addEventListener('online', () => socket.reconnect())
+// Without these a connection that is dead looks live until the next ping has no answer.
+for (const event of ['online', 'offline']) addEventListener(event, () => socket.reconnect())
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'visible') socket.reconnect()
+})
 
 /** The state of the line. */
 export function useLine(): Line {

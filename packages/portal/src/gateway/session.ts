@@ -51,9 +51,9 @@ let isLeaving = false
 /** Asks who the user is, and keeps the session alive from now on. */
 export function followSession(): void {
   void askSession()
-  // Another tab may have signed out, or in as another person.
+  // Another tab may have signed out, in again, or in as another person.
   document.addEventListener('visibilitychange', () => {
-    const isDue = Date.now() - askedAtMs > againMs && session.state === 'in'
+    const isDue = Date.now() - askedAtMs > againMs && session.state !== 'none'
     if (document.visibilityState === 'visible' && isDue) void askSession()
   })
 }
@@ -146,8 +146,9 @@ async function ask(): Promise<void> {
     conclude(wasIn ? { state: 'ended' } : { state: 'out', isRequired: required })
     return
   }
-  if (session.state === 'in' && session.user.username !== user.username) {
-    // Another tab has signed in as another person: what is shown here is not theirs.
+  const isOther = session.state === 'in' && session.user.username !== user.username
+  if (isOther || session.state === 'ended' || session.state === 'out') {
+    // Another tab has signed in, perhaps as another person: what is shown here is not theirs.
     location.reload()
     return
   }

@@ -1,3 +1,5 @@
+import { timeOfDay } from '../look/times.ts'
+
 // Made once: it is asked for at every frame of scrolling.
 const numbers = new Intl.NumberFormat()
 
@@ -74,7 +76,7 @@ export const tableWords = {
       ? `You may list ${kinds} in ${namespaces.length} namespaces: ${namespaces.slice(0, 4).join(', ')} and ${namespaces.length - 4} more.`
       : `You may list ${kinds} in ${namespaces.join(' and ')} only.`,
   stale: (since: Date): string =>
-    `The gateway cannot reach the cluster. You see what was known at ${since.toLocaleTimeString()}.`,
+    `The gateway cannot reach the cluster. You see what was known at ${timeOfDay(since)}.`,
   trouble: (message: string): string => `Some rows are late: ${message}`,
   notFollowed:
     'The gateway has no cache of this kind: you see its first 200 objects, read again every 5 seconds.',

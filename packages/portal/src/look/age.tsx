@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import { words } from '../words.ts'
+import { dayAndTime } from './times.ts'
 
 const units = [
   ['y', 31_536_000],
@@ -63,7 +64,7 @@ export function Age({ since }: { readonly since: string | null | undefined }) {
   )
   if (since === null || since === undefined) return null
   return (
-    <time dateTime={since} title={new Date(since).toLocaleString()}>
+    <time dateTime={since} title={dayAndTime(new Date(since))}>
       {text}
     </time>
   )

@@ -9,6 +9,7 @@ import { words } from '../words.ts'
 import styles from './events.module.css'
 import { isNamespace, numberAt, textAt } from './json.ts'
 import type { SeenObject } from './live-object.ts'
+import { timeOfDay } from '../look/times.ts'
 
 /** The Events about an object, and about what it owns, the newest first. */
 export function Events({ object }: { readonly object: SeenObject }) {
@@ -83,9 +84,7 @@ function EventList({
   return (
     <>
       {staleSince === null || isCutSaid ? null : (
-        <p className={styles['dim']}>
-          {words.object.stale(new Date(staleSince).toLocaleTimeString())}
-        </p>
+        <p className={styles['dim']}>{words.object.stale(timeOfDay(new Date(staleSince)))}</p>
       )}
       <ol className={styles['list']}>
         {rows.map(({ id, json }) => {

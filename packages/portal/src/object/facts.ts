@@ -2,6 +2,7 @@ import { nearnessOf } from '../certificates/certificate-end.ts'
 import { words } from '../words.ts'
 import { flagAt, listAt, membersAt, numberAt, textAt, textsAt, valueAt, wordAt } from './json.ts'
 import type { SeenObject } from './live-object.ts'
+import { dayAndTime } from '../look/times.ts'
 
 /** The reference to an object that a fact names. */
 export interface FactRef {
@@ -339,7 +340,7 @@ const kinds: Readonly<Record<string, (json: unknown, object: SeenObject) => Fact
 }
 
 function timeOf(time: string): string {
-  return new Date(time).toLocaleString()
+  return dayAndTime(new Date(time))
 }
 
 function columnFacts({ printerColumns, name }: SeenObject): readonly Fact[] {

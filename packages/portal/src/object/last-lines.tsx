@@ -10,6 +10,7 @@ import { listAt, textAt } from './json.ts'
 import { Section } from './section.tsx'
 import { words } from '../words.ts'
 import styles from './summary.module.css'
+import { timeOfDay } from '../look/times.ts'
 
 interface LastLinesProps {
   readonly object: SeenObject
@@ -106,7 +107,7 @@ function FollowedLines({ object: { id, json }, openLogs }: LastLinesProps) {
           {lines.map(({ key, container, time, text }) => (
             <li key={key} title={text}>
               <time className={styles['dim']} dateTime={time ?? undefined}>
-                {time == null ? null : new Date(time).toLocaleTimeString()}
+                {time == null ? null : timeOfDay(new Date(time))}
               </time>{' '}
               {hasSeveral ? <span className={styles['dim']}>{container} </span> : null}
               {text}

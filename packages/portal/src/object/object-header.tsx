@@ -23,6 +23,7 @@ import type { LiveObject, SeenObject } from './live-object.ts'
 import styles from './object-header.module.css'
 import { ViewMenu } from '../frame/view-menu.tsx'
 import { FollowObjectDocument } from '../gateway/documents.ts'
+import { timeOfDay } from '../look/times.ts'
 
 /** The name of an object, where it belongs, how it is and why, and what has become of it. */
 export function ObjectHeader({
@@ -190,7 +191,7 @@ function State({ object, live }: { readonly object: SeenObject; readonly live: L
   const { gone, staleSince } = live
   const isCutSaid = useContext(SaidCut).has(object.clusterName)
   if (gone !== undefined) {
-    const time = gone.at.toLocaleTimeString()
+    const time = timeOfDay(gone.at)
     return (
       <p className={styles['state']} role="status">
         {gone.how === 'DELETED' ? words.object.deletedAt(time) : words.object.hiddenAt(time)}
@@ -210,7 +211,7 @@ function State({ object, live }: { readonly object: SeenObject; readonly live: L
   if (staleSince === null || isCutSaid) return null
   return (
     <p className={styles['state']} role="status">
-      {words.object.stale(new Date(staleSince).toLocaleTimeString())}
+      {words.object.stale(timeOfDay(new Date(staleSince)))}
     </p>
   )
 }

@@ -1,6 +1,6 @@
 import { Tabs } from '@base-ui/react/tabs'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { useKeys } from '../frame/keys.ts'
+import { useEarlyKeys, useKeys } from '../frame/keys.ts'
 import { useShownAs, useViewTitle } from '../frame/view-title.ts'
 import { Failure, Notice } from '../look/notice.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
@@ -109,6 +109,18 @@ function ViewTitle({ object }: { readonly object: SeenObject }) {
   return null
 }
 
+function Loading() {
+  useEarlyKeys()
+  return (
+    <div className={styles['skeleton']} role="status" aria-label={words.object.loading}>
+      <i />
+      <i />
+      <i />
+      <i />
+    </div>
+  )
+}
+
 function AbsentTitle({ title }: { readonly title: string }) {
   useShownAs(title)
   return null
@@ -183,16 +195,7 @@ export function Absent({
   readonly live: Pick<LiveObject, 'state' | 'errors'>
   readonly isPage: boolean
 }) {
-  if (state === 'loading') {
-    return (
-      <div className={styles['skeleton']} role="status" aria-label={words.object.loading}>
-        <i />
-        <i />
-        <i />
-        <i />
-      </div>
-    )
-  }
+  if (state === 'loading') return <Loading />
   const title = state === 'refused' ? words.object.failed : words.object.missing.title
   return (
     <div className={styles['absent']}>

@@ -8,7 +8,10 @@ import { Section } from './section.tsx'
 /** The users of an object. */
 export type Users = NonNullable<NonNullable<UsersOfQuery['object']>['usedBy']>
 
-/** Who uses an object: `undefined` until it is known, and if it cannot be. `since`: the version of what is around it. */
+/**
+ * Who uses an object: `undefined` until it is known, and if it cannot be. Where the user may not see all kinds of users, they
+ * are those of the other kinds. `since`: the version of what is around it.
+ */
 export function useUsers(
   id: string,
   since: unknown,
@@ -16,8 +19,15 @@ export function useUsers(
   readonly users: Users | undefined
   readonly errors: readonly AnswerError[]
 } {
-  const { data, errors } = useAnswer(UsersOfDocument, { id }, { since })
-  return { users: data?.object?.usedBy ?? undefined, errors }
+  const all = useAnswer(UsersOfDocument, { id }, { since })
+  const { visibleTypes, hiddenTypes } = all.errors[0]?.extensions ?? {}
+  const types = Array.isArray(visibleTypes) ? (visibleTypes as string[]) : []
+  const isPart = types.length > 0
+  const some = useAnswer(UsersOfDocument, { id, types }, { since, enabled: isPart })
+  const { data, errors } = isPart ? some : all
+  const users = data?.object?.usedBy ?? undefined
+  if (!isPart || users === undefined) return { users, errors }
+  return { users: { ...users, notLookedAt: hiddenTypes as string[] }, errors }
 }
 
 /** Who uses an object, and at which places; and what is not known of that. */

@@ -11,9 +11,11 @@ import { MayEditDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
 import { yamlExtensions } from '../look/yaml-extensions.ts'
 import { words } from '../words.ts'
+import { textAt } from './json.ts'
 import type { SeenObject } from './live-object.ts'
 import { yamlOf } from './yaml-text.ts'
 import styles from './yaml-tab.module.css'
+import { timeOfDay } from '../look/times.ts'
 
 /** An object as YAML: to read, and to edit for those who may change it. */
 export function YamlTab({ object }: { readonly object: SeenObject }) {
@@ -48,8 +50,8 @@ export function YamlView({
   edit,
   since,
 }: {
-  readonly object: SeenObject
-  /** What an edit has done. */
+  readonly object: Pick<SeenObject, 'json'>
+  /** What an edit has done, or which state of the object it is. */
   readonly done: string | undefined
   /** Absent: the user may not change it, or the gateway takes no writes. */
   readonly edit?: () => void
@@ -80,7 +82,7 @@ export function YamlView({
         <output>
           {done === undefined ? null : `${done} `}
           {changes > 0
-            ? say.changed(changes, opened.at.toLocaleTimeString())
+            ? say.changed(changes, timeOfDay(opened.at))
             : done === undefined
               ? say.unchanged
               : null}
@@ -120,7 +122,7 @@ export function YamlView({
           </button>
         </span>
       </div>
-      {object.kind === 'Secret' && object.apiVersion === 'v1' ? (
+      {textAt(object.json, 'kind') === 'Secret' && textAt(object.json, 'apiVersion') === 'v1' ? (
         <p className={styles['note']}>{say.secret}</p>
       ) : null}
       <div ref={place} className={styles['text']} />

@@ -3,6 +3,7 @@ import { Age } from '../look/age.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
 import { words } from '../words.ts'
 import styles from './timeline.module.css'
+import { dayAndTime } from '../look/times.ts'
 
 const said = words.timeline
 const shownFields = 4
@@ -13,7 +14,8 @@ export function ChangeLine({
   isOfOne = false,
   hasCluster = false,
   fields = shownFields,
-  compare,
+  show,
+  isGone = false,
 }: {
   readonly change: ChangeRow
   /** Whether the object goes without saying. */
@@ -23,7 +25,9 @@ export function ChangeLine({
   /** How many fields are shown. */
   readonly fields?: number
   /** Shows the object as it was. Absent: it cannot be shown. */
-  readonly compare?: (() => void) | undefined
+  readonly show?: (() => void) | undefined
+  /** Whether it is shown beside nothing: the object is no more. */
+  readonly isGone?: boolean
 }) {
   const { type, time, after, cluster, manager, repeats, object } = change
   const { id, nameId, kind, namespace, name } = object
@@ -47,14 +51,14 @@ export function ChangeLine({
             {manager === null ? null : said.by(manager)}
             {repeats > 1 ? ` ${words.overview.times(repeats)}` : null}
           </span>
-          {compare === undefined ? null : (
-            <button type="button" className={styles['compare']} onClick={compare}>
-              {said.compare}
+          {show === undefined ? null : (
+            <button type="button" className={styles['compare']} onClick={show}>
+              {isGone ? said.show[type === 'REMOVED' ? 'last' : 'then'] : said.compare}
             </button>
           )}
         </p>
         {after === null ? null : (
-          <p className={styles['dim']}>{said.late(new Date(after).toLocaleString())}</p>
+          <p className={styles['dim']}>{said.late(dayAndTime(new Date(after)))}</p>
         )}
         {type === 'ADDED' ? null : (
           <FieldChanges fields={change.fields} count={change.fieldCount} most={fields} />

@@ -45,8 +45,8 @@ export function HistoryTab({
     }),
     [id, isWide, hasStatus],
   )
-  if (then !== undefined && object !== undefined) {
-    return <Compared object={object} change={then} leave={() => setThen(undefined)} />
+  if (then !== undefined) {
+    return <Past id={id} object={object} change={then} leave={() => setThen(undefined)} />
   }
   return (
     <div className={styles['view']}>
@@ -73,7 +73,8 @@ export function HistoryTab({
       <Timeline
         of={of}
         isOfOne={!isWide}
-        compare={object === undefined || isWide ? undefined : setThen}
+        show={isWide ? undefined : setThen}
+        isGone={object === undefined}
       />
     </div>
   )
@@ -84,24 +85,29 @@ function keepsRevisions(object: SeenObject): boolean {
   return kindsOf('rollBack')?.includes(builtInKind(object) ?? '') === true
 }
 
-/** The object as it was after a change, with what has changed since. */
-function Compared({
+/** The object as it was after a change, or before its removal; with what has changed since, unless it is gone. */
+function Past({
+  id,
   object,
-  change,
+  change: { type, time, resourceVersion: version, fields },
   leave,
 }: {
-  readonly object: SeenObject
+  readonly id: string
+  readonly object: SeenObject | undefined
   readonly change: ChangeRow
   readonly leave: () => void
 }) {
-  const { data, errors, isPending } = useAnswer(PastObjectDocument, {
-    id: object.id,
-    version: change.resourceVersion,
-  })
-  const json = data?.then?.json
+  const isRemoval = type === 'REMOVED'
+  const { data, errors, isPending } = useAnswer(
+    PastObjectDocument,
+    { id, version },
+    { enabled: !isRemoval },
+  )
+  // A removal has the last state as the value of the whole.
+  const json = isRemoval ? fields[0]?.before : data?.then?.json
   const since = useMemo(
-    () => (json === undefined ? undefined : { text: yamlOf(json), at: new Date(change.time) }),
-    [json, change.time],
+    () => (json === undefined ? undefined : { text: yamlOf(json), at: new Date(time) }),
+    [json, time],
   )
   return (
     <div className={styles['past']}>
@@ -116,7 +122,14 @@ function Compared({
         )
       ) : (
         <Suspense fallback={null}>
-          <YamlView object={object} done={undefined} since={since} />
+          {object === undefined ? (
+            <YamlView
+              object={{ json }}
+              done={said.asItWas[isRemoval ? 'last' : 'then'](since.at)}
+            />
+          ) : (
+            <YamlView object={object} done={undefined} since={since} />
+          )}
         </Suspense>
       )}
     </div>

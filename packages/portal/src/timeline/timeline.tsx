@@ -22,14 +22,17 @@ function withoutEvents(of: ChangesOf): ChangesOf {
 export function Timeline({
   of,
   isOfOne = false,
-  compare,
+  show,
+  isGone = false,
   most = Infinity,
 }: {
   readonly of: ChangesOf
   /** Whether all are of one object, which goes without saying. */
   readonly isOfOne?: boolean
   /** Shows the object as it was at a change. */
-  readonly compare?: ((change: ChangeRow) => void) | undefined
+  readonly show?: ((change: ChangeRow) => void) | undefined
+  /** Whether the object is no more, so that it is compared with nothing. */
+  readonly isGone?: boolean
   /** Shows no more than these. */
   readonly most?: number
 }) {
@@ -62,8 +65,11 @@ export function Timeline({
             change={change}
             isOfOne={isOfOne}
             hasCluster={hasCluster}
-            compare={
-              compare === undefined || change.type === 'REMOVED' ? undefined : () => compare(change)
+            isGone={isGone}
+            show={
+              show === undefined || (change.type === 'REMOVED' && !isGone)
+                ? undefined
+                : () => show(change)
             }
           />
         ))}

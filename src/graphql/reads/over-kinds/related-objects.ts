@@ -423,8 +423,7 @@ function usedByForm(served: ServedSchema, used: Kind): RelatedForm {
     const indexes = { needed: needed.flatMap((one) => [...(one.indexes.needed ?? [])]) }
     const isWithin = namespace !== '' && ways.every(({ relation }) => relation.relation.isLocal)
     const at = { cluster, kind: user, indexes }
-    const hidden = (message: string): ClientError =>
-      refusals.of(run, `${cluster} ${message}`, () => hiddenUsers(at, message))
+    const hidden = (message: string): ClientError => hiddenUsers(at, message)
     let part: KindView
     try {
       part = run.parts.part(at, { within: () => (isWithin ? [namespace] : undefined) })
@@ -439,6 +438,27 @@ function usedByForm(served: ServedSchema, used: Kind): RelatedForm {
     if (!isWhole && part.coverage !== undefined) throw notWhole(at, part.coverage)
     if (!isWhole) throw hidden(`you may not see all objects of ${user.typeName}`)
     return part
+  }
+
+  /** The first failure. Where all are of kinds that the viewer may not see, it names these kinds and the others. */
+  function failureOf(
+    { run, cluster }: Origin,
+    failures: ReadonlyMap<Kind, unknown>,
+    seen: readonly PlacedPart[],
+  ): unknown {
+    const [[kind, first] = []] = failures
+    const isHidden = [...failures.values()].every(
+      (error) => error instanceof ClientError && error.code === 'FORBIDDEN',
+    )
+    if (!isHidden || kind === undefined || !(first instanceof ClientError)) return first
+    const namesOf = (kinds: Iterable<Kind>): readonly string[] =>
+      Array.from(kinds, ({ typeName }) => typeName).toSorted()
+    const hiddenTypes = namesOf(failures.keys())
+    const visibleTypes = namesOf(seen.map((part) => part.kind))
+    const name = [cluster, first.message, ...hiddenTypes, '', ...visibleTypes].join(' ')
+    return refusals.of(run, name, () =>
+      hiddenUsers({ cluster, kind }, first.message, { hiddenTypes, visibleTypes }),
+    )
   }
 
   return {
@@ -474,7 +494,7 @@ function usedByForm(served: ServedSchema, used: Kind): RelatedForm {
           instances.map(({ user }) => ({ kind: user })),
         )
       // Every kind that is still lacking is noted in one round: there are only three.
-      const failures: unknown[] = []
+      const failures = new Map<Kind, unknown>()
       for (const [user, ways] of Map.groupBy(ofThis, (way) => way.user)) {
         try {
           const part = usersOf(origin, user, ways)
@@ -486,10 +506,10 @@ function usedByForm(served: ServedSchema, used: Kind): RelatedForm {
           })
           places.parts.push({ ...part, ways, condition: anyOf(conditions) })
         } catch (error) {
-          failures.push(error)
+          failures.set(user, error)
         }
       }
-      if (failures.length > 0) throw failures[0]
+      if (failures.size > 0) throw failureOf(origin, failures, places.parts)
       return places.read()
     },
     toValue: (user, key): Record<keyof UsedBy, unknown> => ({
