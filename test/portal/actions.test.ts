@@ -2,11 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { resources } from 'informerql/kubernetes'
-import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { definitionOf, definitionsPath, versionOf } from '../gateway/definitions.ts'
 import { describeInBrowser } from '../support/browser.ts'
-import { startCutProxy } from '../support/cut-proxy.ts'
 import {
   openPage,
   openPortal,
@@ -15,6 +13,7 @@ import {
   servePortal,
   type Viewer,
 } from './portal-page.ts'
+import { chosen, idOf } from './chosen-action.ts'
 import { track } from './deliveries.ts'
 import { podsOf } from './table-page.ts'
 
@@ -510,71 +509,6 @@ describeInBrowser('Actions', (browser) => {
     await dialog.getByText('spec.paused').waitFor()
   })
 
-  it('drain a node, go on while their dialog is closed, and show the progress again', async () => {
-    const id = await idOf(portal, 'nodes', `where: { ${isHealthy} }`)
-    await using opened = await open(id)
-    const { page } = opened
-    const dialog = await chosen(page, 'Drain…')
-    await dialog.getByText('Nothing is done before you accept what is lost:').waitFor()
-    await dialog.getByText(/^The data in the emptyDir volumes of \d+ pods?\.$/).waitFor()
-    await dialog.getByText('The pods themselves start again on other nodes.').waitFor()
-    expect(await dialog.textContent()).not.toContain('deleteEmptyDirData')
-    await dialog.getByRole('checkbox', { name: /emptyDir/ }).check()
-    await dialog.getByText(/^\d+ pods? ha(s|ve) to go\.$/).waitFor()
-    // What is lost is said once it is accepted, too.
-    await dialog.getByText(/^The data in the emptyDir volumes of \d+ pods?\.$/).waitFor()
-    await opened.audit()
-    await dialog.getByRole('button', { name: 'Drain' }).click()
-    await dialog.getByRole('progressbar').waitFor()
-    await opened.audit()
-    await dialog.getByRole('button', { name: 'Close' }).click()
-    await dialog.waitFor({ state: 'detached' })
-    await chosen(page, 'Drain…')
-    await dialog.getByRole('progressbar').waitFor()
-    const pods = dialog.getByRole('list', { name: 'The pods of the node' }).getByRole('listitem')
-    await pods.filter({ hasText: 'is gone' }).first().waitFor()
-    await pods.filter({ hasText: 'stays: its DaemonSet would start it again' }).first().waitFor()
-    // Of a broken Deployment no pod may go.
-    await pods.filter({ hasText: 'waits for its budget' }).first().waitFor()
-    await dialog.getByRole('button', { name: 'Stop' }).click()
-    await dialog.getByText(/^The drain was stopped\./).waitFor()
-    const { data } = await portal
-      .gateway()
-      .as('ann-token')
-      .query(`{ object(id: "${id}") { ... on Node { spec { unschedulable } } } }`)
-    expect(data?.object.spec.unschedulable).toBe(true)
-  })
-
-  it('say that a drain stops without the gateway, and count what had gone before when it goes on', async () => {
-    await using own = await servePortal({ asksWho: true, allowWrites: true })
-    await using proxy = await startCutProxy(Number(new URL(own.url).port))
-    const id = await idOf(own, 'nodes', `where: { ${isHealthy} }`)
-    const url = `http://127.0.0.1:${proxy.port}/`
-    const path = `/objects/${id}`
-    await using opened = await openPage(browser(), { url }, { path, viewer: 'ann' })
-    const { page } = opened
-    const dialog = await chosen(page, 'Drain…')
-    await dialog.getByRole('checkbox', { name: /emptyDir/ }).check()
-    await dialog.getByText(/^\d+ pods? ha(s|ve) to go\.$/).waitFor()
-    await dialog.getByRole('button', { name: 'Drain' }).click()
-    const pods = dialog.getByRole('list', { name: 'The pods of the node' }).getByRole('listitem')
-    await pods.filter({ hasText: 'waits for its budget' }).first().waitFor()
-    await expect
-      .poll(() => pods.filter({ hasText: /waits for its turn|is ending/ }).count())
-      .toBe(0)
-    const counted = (): Promise<string> => dialog.getByText(/^\d+ of \d+ pods gone$/).innerText()
-    const before = await counted()
-    expect(before).not.toMatch(/^0 /)
-    await proxy.refuse()
-    await dialog.getByText(/^The connection to the gateway is lost: .* the drain stops/).waitFor()
-    expect(await dialog.getByText('Pods are being evicted.').count()).toBe(0)
-    await proxy.listen()
-    await dialog.getByText('Pods are being evicted.').waitFor()
-    expect(await counted()).toBe(before)
-    await dialog.getByRole('button', { name: 'Stop' }).click()
-    await dialog.getByText(/^The drain was stopped\./).waitFor()
-  })
-
   it('show again what would change when somebody else has changed the object meanwhile', async () => {
     const id = await idOf(portal, 'deployments', `namespace: "storefront", where: { ${isHealthy} }`)
     await using opened = await open(id)
@@ -653,26 +587,6 @@ function pod(name: string, volumes: readonly object[]) {
     spec: { containers: [{ name: 'main', image: 'example/main:1' }], volumes },
     status: { phase: 'Running' },
   }
-}
-
-/** Chooses an action of the object that is shown: its dialog. */
-async function chosen(page: Page, name: string): Promise<Locator> {
-  await page.getByRole('button', { name: 'Actions', exact: true }).click()
-  await page.getByRole('menuitem', { name }).click()
-  return page.getByRole('dialog')
-}
-
-async function idOf(
-  { gateway }: Pick<ServedPortal, 'gateway'>,
-  list: string,
-  filter: string,
-): Promise<string> {
-  const { data } = await gateway()
-    .as('ann-token')
-    .query(`{ list: ${list}(${filter}, first: 1) { nodes { id } } }`)
-  const [node] = data?.list.nodes ?? []
-  if (node === undefined) throw new Error(`no ${list} match ${filter}`)
-  return node.id
 }
 
 async function restartedAt({ gateway }: ServedPortal, id: string): Promise<string | undefined> {

@@ -293,9 +293,9 @@ export const words = {
     noArchive: 'This gateway keeps no archive, so it knows no past (docs/archive.md).',
     older: 'Show older changes',
     compare: 'Compare with now',
-    show: { then: 'As it was', last: 'Its last state' },
+    show: { before: 'As it was', last: 'Its last state' },
     asItWas: {
-      then: (at: Date): string => `As it was at ${timeOfDay(at)}.`,
+      before: (at: Date): string => `As it was at ${timeOfDay(at)}.`,
       last: (at: Date): string => `As it was when it was removed at ${timeOfDay(at)}.`,
     },
     back: 'Back to the changes',

@@ -53,7 +53,7 @@ export function ChangeLine({
           </span>
           {show === undefined ? null : (
             <button type="button" className={styles['compare']} onClick={show}>
-              {isGone ? said.show[type === 'REMOVED' ? 'last' : 'then'] : said.compare}
+              {isGone ? said.show[type === 'REMOVED' ? 'last' : 'before'] : said.compare}
             </button>
           )}
         </p>

@@ -125,7 +125,7 @@ function Past({
           {object === undefined ? (
             <YamlView
               object={{ json }}
-              done={said.asItWas[isRemoval ? 'last' : 'then'](since.at)}
+              done={said.asItWas[isRemoval ? 'last' : 'before'](since.at)}
             />
           ) : (
             <YamlView object={object} done={undefined} since={since} />
