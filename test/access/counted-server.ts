@@ -61,6 +61,8 @@ export const startCountedServer = async (
     }
     const outgoing = forward(new URL(url, target), { method, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)
+      // A watch begins before its first event.
+      response.flushHeaders()
       answer.pipe(response)
       response.once('close', () => answer.destroy())
     })
