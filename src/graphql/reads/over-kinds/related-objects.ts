@@ -413,6 +413,34 @@ function usedByForm(served: ServedSchema, used: Kind): RelatedForm {
     )
   }
 
+  /** The part of a kind with all users of an object. Throws `ClientError` if the viewer may not see all of them. */
+  function usersOf(
+    { run, cluster, namespace }: Origin,
+    user: Kind,
+    ways: readonly UseWay[],
+  ): KindView {
+    const needed = ways.flatMap((way) => way.needs.filter(({ kind }) => kind === user))
+    const indexes = { needed: needed.flatMap((one) => [...(one.indexes.needed ?? [])]) }
+    const isWithin = namespace !== '' && ways.every(({ relation }) => relation.relation.isLocal)
+    const at = { cluster, kind: user, indexes }
+    const hidden = (message: string): ClientError =>
+      refusals.of(run, `${cluster} ${message}`, () => hiddenUsers(at, message))
+    let part: KindView
+    try {
+      part = run.parts.part(at, { within: () => (isWithin ? [namespace] : undefined) })
+    } catch (error) {
+      const isForbidden = error instanceof ClientError && error.code === 'FORBIDDEN'
+      throw isForbidden ? hidden(error.message) : error
+    }
+    const { scope } = part
+    const isWhole =
+      scope.form === 'all' ||
+      (isWithin && scope.form !== 'names' && isInScope(scope, `${namespace}/`))
+    if (!isWhole && part.coverage !== undefined) throw notWhole(at, part.coverage)
+    if (!isWhole) throw hidden(`you may not see all objects of ${user.typeName}`)
+    return part
+  }
+
   /** The first failure. Where all are of kinds that the viewer may not see, it names these kinds and the others. */
   function failureOf(
     { run, cluster }: Origin,
@@ -492,33 +520,6 @@ function usedByForm(served: ServedSchema, used: Kind): RelatedForm {
       },
     }),
   }
-}
-
-/** The part of a kind with all users of an object. Throws `ClientError` if the viewer may not see all of them. */
-function usersOf(
-  { run, cluster, namespace }: Origin,
-  user: Kind,
-  ways: readonly UseWay[],
-): KindView {
-  const needed = ways.flatMap((way) => way.needs.filter(({ kind }) => kind === user))
-  const indexes = { needed: needed.flatMap((one) => [...(one.indexes.needed ?? [])]) }
-  const isWithin = namespace !== '' && ways.every(({ relation }) => relation.relation.isLocal)
-  const at = { cluster, kind: user, indexes }
-  const hidden = (message: string): ClientError => hiddenUsers(at, message)
-  let part: KindView
-  try {
-    part = run.parts.part(at, { within: () => (isWithin ? [namespace] : undefined) })
-  } catch (error) {
-    const isForbidden = error instanceof ClientError && error.code === 'FORBIDDEN'
-    throw isForbidden ? hidden(error.message) : error
-  }
-  const { scope } = part
-  const isWhole =
-    scope.form === 'all' ||
-    (isWithin && scope.form !== 'names' && isInScope(scope, `${namespace}/`))
-  if (!isWhole && part.coverage !== undefined) throw notWhole(at, part.coverage)
-  if (!isWhole) throw hidden(`you may not see all objects of ${user.typeName}`)
-  return part
 }
 
 function namesOf(kinds: Iterable<Kind>): readonly string[] {
