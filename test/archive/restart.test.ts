@@ -44,10 +44,12 @@ describe.each(['file', 'postgres'])('a gateway with an archive (%s) that starts 
   afterEach(() => world[Symbol.asyncDispose]())
 
   it('reads its kinds from the archive, at preload and at the first question, and sends no list', async () => {
+    const configMaps = '{ configMaps { nodes { metadata { name } } } }'
     expect(await world.names()).toEqual(['a', 'b', 'c'])
+    await world.gateway.data(configMaps)
     await world.again()
     expect(await world.names()).toEqual(['a', 'b', 'c'])
-    await world.gateway.data('{ configMaps { nodes { metadata { name } } } }')
+    await world.gateway.data(configMaps)
     expect(listsOf(world.proxy, allPods)).toEqual([])
     expect(listsOf(world.proxy, '/api/v1/configmaps')).toEqual([])
   })
