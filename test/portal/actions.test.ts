@@ -498,13 +498,15 @@ describeInBrowser('Actions', (browser) => {
     const { page } = opened
     const message = 'admission webhook "images.example.com" denied the request: no mutable tags'
     const fault = { type: 'status', code: 403, reason: 'Forbidden', message } as const
-    portal.cluster.faults.inject({ match: { verb: 'patch' }, fault })
+    // The cluster is at work: what the object is may change meanwhile, and then the dialog asks again.
+    portal.cluster.faults.inject({ match: { verb: 'patch' }, fault, times: 100 })
     const dialog = await chosen(page, 'Pause the rollout…')
     const alert = dialog.getByRole('alert')
     await alert.getByText('The webhook images.example.com does not allow it.').waitFor()
     await alert.getByText('no mutable tags', { exact: true }).waitFor()
     expect(await dialog.getByRole('button', { name: 'Pause' }).isDisabled()).toBe(true)
     await opened.audit()
+    portal.cluster.faults.clear()
     await alert.getByRole('button', { name: 'Look again' }).click()
     await dialog.getByText('spec.paused').waitFor()
   })
