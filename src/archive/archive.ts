@@ -40,6 +40,8 @@ const recordBytes = 300
 const questionDeadlineMs = 30_000
 const closeDeadlineMs = 5_000
 const sharingDeadlineMs = 5_000
+/** A start waits for them before it uses anything of the archive. */
+const positionsDeadlineMs = 2_500
 const startAgainMs = 1_000
 
 /**
@@ -87,7 +89,7 @@ class WorkerArchive implements Archive {
   #isDown = false
   #isClosed = false
 
-  readonly positions = this.#passed('positions')
+  readonly positions = this.#passed('positions', positionsDeadlineMs)
   readonly mark = this.#passed('mark')
   readonly gap = this.#passed('gap')
   readonly changesSince = this.#passed('changesSince')

@@ -387,14 +387,12 @@ export class CachedResource {
     return isAway ? away(this.#options) : notSynced(this.#options, lastError)
   }
 
-  /** Whether {@link unreadable} says NOT_SYNCED. Makes no error in the common cases: of a thousand clusters it is asked again and again. */
-  get isLoading(): boolean {
-    const { informer } = this
+  /** Whether its first list is on the way, and nothing has failed: then {@link unreadable} says NOT_SYNCED. */
+  get awaitsFirstList(): boolean {
+    const { informer, coverage } = this
     const isFailed = this.#refusal !== undefined || informer.lastError !== undefined
-    if (!informer.hasSynced() && !isFailed && this.coverage === undefined) {
-      return this.#options.isReachable()
-    }
-    return this.unreadable()?.code === 'NOT_SYNCED'
+    if (informer.hasSynced() || isFailed || coverage !== undefined) return false
+    return this.#options.isReachable()
   }
 
   /**
@@ -542,9 +540,12 @@ export class Lease implements Disposable {
     return this.#cached.unreadable() ?? this.#outdated() ?? this.#cached.unindexed(this.#indexes)
   }
 
-  /** Whether the resource is not readable yet, and may become so: it is being listed, or read from the archive. */
+  /**
+   * Whether {@link unreadable} says NOT_SYNCED. Mostly without making that error: of thousands of kinds that load, this is
+   * asked again and again.
+   */
   get isLoading(): boolean {
-    return this.#cached.isLoading || this.unreadable()?.code === 'NOT_SYNCED'
+    return this.#cached.awaitsFirstList || this.unreadable()?.code === 'NOT_SYNCED'
   }
 
   /**

@@ -5,7 +5,7 @@
  * the schema and of the cluster.
  */
 
-import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
+import { type ApiResource, versionedResourceOf } from '../kubernetes/api-resource.ts'
 import type { ApiServer } from '../api-server/api-server.ts'
 import type { LentServer } from '../api-server/lent-servers.ts'
 import { objectKey } from '../kubernetes/object.ts'
@@ -109,12 +109,12 @@ export interface ServedResource {
   readonly indexTexts?: IndexTexts
 }
 
-/** By {@link keyOf}. */
+/** By {@link versionedResourceOf}. */
 export type ServedResources = ReadonlyMap<string, ServedResource>
 
 /** For {@link ClusterCache.serve}; clusters that serve the same may share it. */
 export function servedResources(resources: readonly ServedResource[]): ServedResources {
-  return new Map(resources.map((served) => [keyOf(served.resource), served]))
+  return new Map(resources.map((served) => [versionedResourceOf(served.resource), served]))
 }
 
 /** Indexes that copy the indexes of a polled resource. Built on demand, and dropped when nothing reads the resource. */
@@ -272,7 +272,7 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   serves(resource: ApiResource): boolean {
-    return this.#served.has(keyOf(resource))
+    return this.#served.has(versionedResourceOf(resource))
   }
 
   /**
@@ -282,7 +282,7 @@ export class ClusterCache implements AsyncDisposable {
    * NOT_SYNCED if an index has another definition by now.
    */
   acquire(resource: ApiResource, indexTexts?: IndexTexts, mayPoll = false): Lease {
-    const key = keyOf(resource)
+    const key = versionedResourceOf(resource)
     const place = { cluster: this.name, resource }
     if (this.#redefined(key, indexTexts).length > 0) throw reindexed(place)
     const served = this.#served.get(key)
@@ -333,7 +333,7 @@ export class ClusterCache implements AsyncDisposable {
     written: WrittenState,
     deadlineMs: number,
   ): Promise<boolean> {
-    const cached = this.#cached.get(keyOf(resource))
+    const cached = this.#cached.get(versionedResourceOf(resource))
     if (cached === undefined) return true
     const endsAtMs = performance.now() + deadlineMs
     if (cached.unreadable() !== undefined) {
@@ -353,7 +353,7 @@ export class ClusterCache implements AsyncDisposable {
    * or if one of the reader's indexes has another definition by now.
    */
   synced(resource: ApiResource, indexTexts?: IndexTexts): StoreView | undefined {
-    const key = keyOf(resource)
+    const key = versionedResourceOf(resource)
     const cached = this.#cached.get(key)
     if (cached === undefined || cached.unreadable() !== undefined) return undefined
     return this.#redefined(key, indexTexts).length > 0 ? undefined : cached.informer.store
@@ -361,7 +361,7 @@ export class ClusterCache implements AsyncDisposable {
 
   /** The key of an object that was deleted while its resource was cached; `undefined` if that is not known. */
   keyOfDeleted(resource: ApiResource, uid: string): string | undefined {
-    return this.#cached.get(keyOf(resource))?.history.keyOfDeleted(uid)
+    return this.#cached.get(versionedResourceOf(resource))?.history.keyOfDeleted(uid)
   }
 
   /** The indexes whose served definition is another one than the reader relies on. */
@@ -394,7 +394,9 @@ export class ClusterCache implements AsyncDisposable {
 
   /** When the cache of a resource became stale, in milliseconds since the epoch; `undefined` if it is in step. */
   staleSinceMs(resource: ApiResource): number | undefined {
-    return this.hasStale ? this.#cached.get(keyOf(resource))?.staleness.sinceMs : undefined
+    return this.hasStale
+      ? this.#cached.get(versionedResourceOf(resource))?.staleness.sinceMs
+      : undefined
   }
 
   /**
@@ -413,7 +415,7 @@ export class ClusterCache implements AsyncDisposable {
 
   /** The namespaces that the cache of a resource covers; `undefined`: all, or there is no cache. */
   coverage(resource: ApiResource): Coverage | undefined {
-    return this.hasPartial ? this.#cached.get(keyOf(resource))?.coverage : undefined
+    return this.hasPartial ? this.#cached.get(versionedResourceOf(resource))?.coverage : undefined
   }
 
   /** The namespaces to examine if the gateway's account may not list in all namespaces, as far as they are known. */
@@ -511,7 +513,8 @@ export class ClusterCache implements AsyncDisposable {
         for (const [target, indexes] of isPolled ? this.#joinedTo(resource) : []) {
           const names = Object.keys(indexes)
           target.informer.dropIndexers(names)
-          for (const name of names) this.#wanted.get(keyOf(target.resource))?.delete(name)
+          for (const name of names)
+            this.#wanted.get(versionedResourceOf(target.resource))?.delete(name)
         }
         this.#countPartial()
       },
@@ -565,10 +568,11 @@ export class ClusterCache implements AsyncDisposable {
   *#joinedTo(
     resource: ApiResource,
   ): Generator<readonly [CachedResource, JoinedIndexes['indexes']]> {
-    const polled = keyOf(resource)
+    const polled = versionedResourceOf(resource)
     for (const [key, target] of this.#cached) {
       const joined = this.#served.get(key)?.joined
-      if (joined !== undefined && keyOf(joined.resource) === polled) yield [target, joined.indexes]
+      if (joined !== undefined && versionedResourceOf(joined.resource) === polled)
+        yield [target, joined.indexes]
     }
   }
 
@@ -601,7 +605,8 @@ export class ClusterCache implements AsyncDisposable {
     // {@link #join} follows changes of the polled resource.
     for (const [name, there] of Object.entries(joined?.indexes ?? {})) {
       lazy[name] = ({ metadata }) => {
-        const view = joined && this.#cached.get(keyOf(joined.resource))?.informer.store
+        const view =
+          joined && this.#cached.get(versionedResourceOf(joined.resource))?.informer.store
         return view === undefined ? noValues : indexedValues(view, there, objectKey(metadata))
       }
     }
@@ -633,8 +638,4 @@ function redefined(before: IndexTexts, now: IndexTexts): readonly string[] {
   return Object.keys(now).filter(
     (name) => Object.hasOwn(before, name) && before[name] !== now[name],
   )
-}
-
-function keyOf(resource: ApiResource): string {
-  return `${apiVersionOf(resource)}/${resource.resource}`
 }

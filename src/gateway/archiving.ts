@@ -27,7 +27,11 @@ import { KindRecording, type WaitingChanges } from '../archive/kind-recording.ts
 import type { ArchivedPlace, ArchiveOf } from '../cache/archived-resource.ts'
 import type { Kind } from '../graphql/model/kind.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
-import { type ApiResource, apiVersionOf, groupResourceOf } from '../kubernetes/api-resource.ts'
+import {
+  type ApiResource,
+  groupResourceOf,
+  versionedResourceOf,
+} from '../kubernetes/api-resource.ts'
 import { isBefore, latestOf, resourceVersion } from '../kubernetes/resource-version.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { getOrInsert } from '../lib/get-or-insert.ts'
@@ -39,8 +43,6 @@ export type FormOf = (cluster: string, resource: ApiResource) => string | undefi
 /** Another version of how rows are made: rows of the one before are no base for a restart. */
 const codecForm = 1
 const endDeadlineMs = 5_000
-/** How long a start waits for what the archive has of a cluster. */
-const positionsDeadlineMs = 2_500
 /** How often the gateway gives the archive its marks (`ClusterMark`). */
 const markMs = 2_000
 const notFollowed: FollowedKind = { sinceMs: Infinity, incarnation: '', reached: {} }
@@ -147,7 +149,7 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
   /** Archives the kinds that the schema serves now. `formOf` is asked again when a cluster has connected. */
   hold(served: ServedSchema, formOf: FormOf): void {
     const archived = [...served.kinds.values()].filter((kind) => this.isArchived(kind, served))
-    this.#archived = new Set(archived.map(({ resource }) => versionedName(resource)))
+    this.#archived = new Set(archived.map(({ resource }) => versionedResourceOf(resource)))
     this.#formOf = formOf
     // There may be a thousand that other gateways hold.
     const connected = [...served.clusters].filter(
@@ -239,9 +241,7 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
 
   async #askedOf(place: ArchivedPlace): Promise<boolean> {
     const { cluster } = place
-    const asking = this.archive.positions(cluster, place.incarnation())
-    const kinds = await withDeadline('the archive', asking, positionsDeadlineMs)
-    for (const { versions, ...of } of kinds) {
+    for (const { versions, ...of } of await this.archive.positions(cluster, place.incarnation())) {
       const latest = latestOf(versions.map(resourceVersion))
       const reached = latest && (await place.reached(latest, of))
       if (latest === undefined || reached === undefined || !isBefore(reached, latest)) continue
@@ -255,7 +255,8 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
   /** The kind as it is archived now; `undefined`: it is not, or the cluster is not connected. */
   #kindOf(cluster: string, resource: ApiResource): ArchivedKind | undefined {
     const serverForm = this.#formOf(cluster, resource)
-    if (serverForm === undefined || !this.#archived.has(versionedName(resource))) return undefined
+    if (serverForm === undefined || !this.#archived.has(versionedResourceOf(resource)))
+      return undefined
     const { group, version, kind, namespaced } = resource
     const masked = maskedPaths(this.#options, { group, kind })
     const text = JSON.stringify([codecForm, version, kind, namespaced, masked, serverForm])
@@ -269,8 +270,4 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
 
 function isSecret({ group, resource }: ApiResource): boolean {
   return group === '' && resource === 'secrets'
-}
-
-function versionedName(resource: ApiResource): string {
-  return `${apiVersionOf(resource)}/${resource.resource}`
 }

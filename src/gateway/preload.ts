@@ -15,7 +15,7 @@ import type { ClusterCache } from '../cache/cluster-cache.ts'
 import type { Kind } from '../graphql/model/kind.ts'
 import { isReachable } from '../graphql/prepare/kind-view.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
-import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
+import { type ApiResource, versionedResourceOf } from '../kubernetes/api-resource.ts'
 import { sleep } from '../lib/backoff.ts'
 import { inSlices } from '../lib/event-loop.ts'
 import { nearestName } from '../lib/options.ts'
@@ -91,7 +91,7 @@ export class Preload implements Disposable {
     const now = new Map(connected.map(({ name }) => [name, new Map<string, PreloadedKind>()]))
     this.#coming = []
     for (const { resource, listField } of wanted) {
-      const key = `${apiVersionOf(resource)}/${resource.resource}`
+      const key = versionedResourceOf(resource)
       for (const cache of connected) {
         if (!cache.serves(resource)) continue
         const known = before.get(cache.name)?.get(key)

@@ -36,7 +36,7 @@ import type { DormantDeclaration } from '../graphql/model/kind-catalog.ts'
 import { schemaInSteps } from '../graphql/schema/create-schema.ts'
 import { schemaProblemInSteps, typesInSteps } from '../graphql/schema/lazy-schema.ts'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
-import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
+import { type ApiResource, versionedResourceOf } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { getOrInsert } from '../lib/get-or-insert.ts'
 import { SharedValues } from '../lib/shared-values.ts'
@@ -324,8 +324,8 @@ function resourcesIn(
   all: readonly ApiResource[],
   { resources }: MadeSchema,
 ): { readonly has: HasResource; readonly served: ServedResources } {
-  const names = new Set(all.map(resourceName))
-  const has: HasResource = (resource) => names.has(resourceName(resource))
+  const names = new Set(all.map(versionedResourceOf))
+  const has: HasResource = (resource) => names.has(versionedResourceOf(resource))
   const ofSchema = [...resources.values()].filter(({ resource }) => has(resource))
   const measured = usageResources.filter(has).map((one) => measurements(one, ofSchema))
   return { has, served: servedResources([...ofSchema, ...measured]) }
@@ -333,7 +333,9 @@ function resourcesIn(
 
 /** The cache settings of the measurements of pods or nodes, whether or not the schema has their kind. */
 function measurements(resource: ApiResource, ofSchema: readonly ServedResource[]): ServedResource {
-  const known = ofSchema.find((one) => resourceName(one.resource) === resourceName(resource))
+  const known = ofSchema.find(
+    (one) => versionedResourceOf(one.resource) === versionedResourceOf(resource),
+  )
   const { uncached = true, indexers } = known ?? {}
   const further = { uncached, isPolled: true, metadataOnly: false }
   return {
@@ -425,8 +427,4 @@ function unservedKinds(
     const problem = `${option}: no served kind has the list field ${name}`
     return new CodedError('KIND_NOT_SERVED', problem, { value: name, hint })
   })
-}
-
-function resourceName(resource: ApiResource): string {
-  return `${apiVersionOf(resource)}/${resource.resource}`
 }

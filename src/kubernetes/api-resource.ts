@@ -70,6 +70,13 @@ export function groupResourceOf(resource: Pick<ApiResource, 'group' | 'resource'
   return resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`
 }
 
+/** The resource's name with its version: `v1/pods`, `apps/v1/deployments`. */
+export function versionedResourceOf(
+  resource: Pick<ApiResource, 'group' | 'version' | 'resource'>,
+): string {
+  return `${apiVersionOf(resource)}/${resource.resource}`
+}
+
 /** The URL path of a group and version: `/api/v1`, `/apis/apps/v1`. */
 export function groupVersionPath(resource: Pick<ApiResource, 'group' | 'version'>): string {
   const version = encodeURIComponent(resource.version)

@@ -3,7 +3,7 @@
  * A value that would reveal objects that the viewer may not see is null.
  */
 
-import { apiVersionOf, type ApiResource } from '../../kubernetes/api-resource.ts'
+import { type ApiResource, versionedResourceOf } from '../../kubernetes/api-resource.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import type { Access, FieldReads, ReadReport } from '../../query/condition/read-report.ts'
 import { ClientError } from '../errors/client-error.ts'
@@ -164,5 +164,5 @@ function explainedKinds(
 }
 
 function keyOf(cluster: string, resource: ApiResource): string {
-  return `${cluster}/${apiVersionOf(resource)}/${resource.resource}`
+  return `${cluster}/${versionedResourceOf(resource)}`
 }
