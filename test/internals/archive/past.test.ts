@@ -242,7 +242,8 @@ it(
   needsPostgres,
   async () => {
     const url = (await postgres?.database()) ?? ''
-    const archive = await openStore({ url }, silent)
+    // Its changes are of 1970: retention keeps them all.
+    const archive = await openStore({ url, keepMs: Date.now() }, silent)
     const { id } = await archive.kind(configMaps)
     await archive.write(listOf(id, [{ name: 'first', version: 1 }], { timeMs: 1_000 }))
     await archive.write(batchOf(id, [{ name: 'z', version: 2 }], { timeMs: 2_000 }))
