@@ -493,20 +493,37 @@ describeInBrowser('Actions', (browser) => {
   })
 
   it('say who refuses a write, and why', async () => {
-    const id = await idOf(portal, 'deployments', `namespace: "payments", where: { ${isHealthy} }`)
-    await using opened = await open(id)
+    // Without controllers: the dialog asks again when somebody else changes the object.
+    await using opened = await openPortal(browser(), { viewer: 'ann', allowWrites: true })
+    const { storage, faults } = opened.cluster
+    const labels = { app: 'refused' }
+    const metadata = { labels }
+    storage.create(
+      { group: 'apps', version: 'v1', resource: 'deployments' },
+      {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { namespace: 'default', name: 'refused' },
+        spec: {
+          replicas: 1,
+          selector: { matchLabels: labels },
+          template: { metadata, spec: { containers: [{ name: 'main', image: 'refused:1' }] } },
+        },
+      },
+    )
+    const id = await idOf(opened, 'deployments', 'where: { name: { eq: "refused" } }')
     const { page } = opened
+    await page.goto(`/objects/${id}`)
     const message = 'admission webhook "images.example.com" denied the request: no mutable tags'
     const fault = { type: 'status', code: 403, reason: 'Forbidden', message } as const
-    // The cluster is at work: what the object is may change meanwhile, and then the dialog asks again.
-    portal.cluster.faults.inject({ match: { verb: 'patch' }, fault, times: 100 })
+    faults.inject({ match: { verb: 'patch' }, fault, times: 100 })
     const dialog = await chosen(page, 'Pause the rollout…')
     const alert = dialog.getByRole('alert')
     await alert.getByText('The webhook images.example.com does not allow it.').waitFor()
     await alert.getByText('no mutable tags', { exact: true }).waitFor()
     expect(await dialog.getByRole('button', { name: 'Pause' }).isDisabled()).toBe(true)
     await opened.audit()
-    portal.cluster.faults.clear()
+    faults.clear()
     await alert.getByRole('button', { name: 'Look again' }).click()
     await dialog.getByText('spec.paused').waitFor()
   })

@@ -219,6 +219,10 @@ describe('informerql serve, observed', () => {
     ]) {
       expect(text).toMatch(line)
     }
+    // A histogram has a line for each bucket, so it has no line for each kind of each cluster.
+    expect(text).toMatch(/^reflector_list_duration_seconds_count\{cluster="default"\} [1-9]/m)
+    expect(text).toMatch(/^reflector_items_per_list_count\{resource="nodes"\} 1$/m)
+    expect(text).not.toMatch(/_bucket\{.*(cluster=.*resource=|resource=.*cluster=)/)
     expect((await fetch(new URL('/graphql', metricsUrl))).status).toBe(404)
     expect((await fetch(metricsUrl, { method: 'POST' })).status).toBe(405)
     expect((await fetch(new URL('/metrics', url))).status).toBe(404)
@@ -228,6 +232,18 @@ describe('informerql serve, observed', () => {
     const told = await metrics()
     expect(`${said}${told}`).not.toMatch(/secret|\bann\b|developers/)
     expect(JSON.stringify(await entries())).not.toMatch(/secret/)
+  })
+})
+
+describe('Scrapes of metrics', () => {
+  it('share what is being measured, so that many cost as much as one', async () => {
+    const metrics = new GatewayMetrics({ process: true })
+    const first = metrics.text()
+    expect(metrics.text()).toBe(first)
+    await first
+    const next = metrics.text()
+    expect(next).not.toBe(first)
+    expect(await next).toMatch(/^process_cpu_seconds_total /m)
   })
 })
 

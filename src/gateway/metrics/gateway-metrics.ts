@@ -10,6 +10,7 @@ import type { ArchiveCounts } from '../../archive/archive-calls.ts'
 import type { CachedResourceState } from '../../cache/cached-resource.ts'
 import type { InformerObserver } from '../../informer/informer-observer.ts'
 import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { nextTurn } from '../../lib/event-loop.ts'
 import { processBytes } from '../../lib/process-memory.ts'
 import type { LiveState } from '../../graphql/live/live-limits.ts'
 import type { LogCounts } from '../../graphql/logs/log-limits.ts'
@@ -43,6 +44,9 @@ export interface MeasuredGateway {
   readonly sharing: () => Readonly<Record<'members' | SharedState, number>> | undefined
 }
 
+/** For how long a scrape holds the event loop. While caches load, a turn of the loop takes as long, and a scrape must end within seconds. */
+const heldMs = 25
+
 const sharedStates = ['held', 'remote', 'none'] as const
 type SharedState = (typeof sharedStates)[number]
 
@@ -54,6 +58,9 @@ export class GatewayMetrics implements MetricsSource {
   readonly #registry = new Registry()
   #measured: MeasuredGateway | undefined
   #certificateEnd: (() => number | undefined) | undefined
+  #scrape: Promise<string> | undefined
+  /** Measures the caches of all clusters, in steps. */
+  readonly #measureCaches: () => Generator<void>
   /** Observes the informers of a resource in a cluster. */
   readonly informers: (cluster: string, resource: ApiResource) => InformerObserver
   readonly operations: OperationObserver
@@ -62,8 +69,8 @@ export class GatewayMetrics implements MetricsSource {
   /** `process` adds the metrics of the process and of Node; use it once per process. */
   constructor({ process = false }: { readonly process?: boolean } = {}) {
     if (process) collectDefaultMetrics({ register: this.#registry })
-    const clusters = (): readonly MeasuredCluster[] => this.#measured?.clusters() ?? []
-    this.informers = informerMetrics(this.#registry, clusters)
+    this.informers = informerMetrics(this.#registry)
+    this.#measureCaches = cacheMetrics(this.#registry, () => this.#measured?.clusters() ?? [])
     this.operations = operationMetrics(this.#registry)
     this.server = {
       ...serverMetrics(this.#registry),
@@ -85,8 +92,29 @@ export class GatewayMetrics implements MetricsSource {
     return this.#registry.contentType
   }
 
+  /**
+   * Measures and writes all metrics. A fleet has tens of thousands of lines, so the event loop runs in between, and who asks
+   * meanwhile gets the same text.
+   */
   text(): Promise<string> {
-    return this.#registry.metrics()
+    this.#scrape ??= this.#scraped().finally(() => (this.#scrape = undefined))
+    return this.#scrape
+  }
+
+  async #scraped(): Promise<string> {
+    let startMs = performance.now()
+    const rest = async (): Promise<void> => {
+      if (performance.now() - startMs < heldMs) return
+      await nextTurn()
+      startMs = performance.now()
+    }
+    for (const _measured of this.#measureCaches()) await rest()
+    const texts: string[] = []
+    for (const { name } of this.#registry.getMetricsAsArray()) {
+      texts.push(await this.#registry.getSingleMetricAsString(name))
+      await rest()
+    }
+    return `${texts.join('\n\n')}\n`
   }
 
   measure(gateway: MeasuredGateway): void {
@@ -285,7 +313,6 @@ export interface MeasuredCluster {
 
 type Labels = 'cluster' | 'resource'
 const labelNames: readonly Labels[] = ['cluster', 'resource']
-/** Few buckets, since each resource of each cluster has a histogram. */
 const buckets = {
   /** Seconds. */
   list: [0.1, 0.5, 2, 10, 60],
@@ -294,64 +321,53 @@ const buckets = {
   objects: [10, 100, 1_000, 10_000, 100_000],
 }
 
-/** The metrics of reflectors, with client-go's names, and of their caches. Returns an observer of a resource's informers. */
-function informerMetrics(
-  registry: Registry,
-  clusters: () => readonly MeasuredCluster[],
-): GatewayMetrics['informers'] {
+/**
+ * The metrics of reflectors, with client-go's names. Returns an observer of a resource's informers. A histogram has a line for each bucket, so
+ * it has one label: durations are of a cluster, whose API server may be slow, and numbers of objects of a resource.
+ */
+function informerMetrics(registry: Registry): GatewayMetrics['informers'] {
   const registers = [registry]
   const meters = metersOf(registry)
   const counter = (name: string, help: string): Counter<Labels> =>
     meters.counter(name, help, [...labelNames])
-  const histogram = (name: string, help: string, of: keyof typeof buckets): Histogram<Labels> =>
-    new Histogram({ name, help, labelNames, buckets: buckets[of], registers })
+  const histogram = <L extends Labels>(
+    label: L,
+    name: string,
+    help: string,
+    of: keyof typeof buckets,
+  ): Histogram<L> =>
+    new Histogram({ name, help, labelNames: [label], buckets: buckets[of], registers })
   const lists = counter('reflector_lists_total', 'Lists started by reflectors.')
   const watches = counter('reflector_watches_total', 'Watches started by reflectors.')
   const ofShort = 'Watches that ended at once, without an event.'
   const shortWatches = counter('reflector_short_watches_total', ofShort)
   const ofList = 'Duration of a complete list.'
-  const listSeconds = histogram('reflector_list_duration_seconds', ofList, 'list')
+  const listSeconds = histogram('cluster', 'reflector_list_duration_seconds', ofList, 'list')
   const ofItems = 'Objects in a complete list.'
-  const listItems = histogram('reflector_items_per_list', ofItems, 'objects')
+  const listItems = histogram('resource', 'reflector_items_per_list', ofItems, 'objects')
   const ofWatch = 'Duration of a watch.'
-  const watchSeconds = histogram('reflector_watch_duration_seconds', ofWatch, 'watch')
-  const watchItems = histogram('reflector_items_per_watch', 'Events in a watch.', 'objects')
+  const watchSeconds = histogram('cluster', 'reflector_watch_duration_seconds', ofWatch, 'watch')
+  const ofEvents = 'Events in a watch.'
+  const watchItems = histogram('resource', 'reflector_items_per_watch', ofEvents, 'objects')
   const failures = meters.counter(
     'informerql_informer_failures_total',
     'Failures of informers that did not end them: list, watch, object, transform, index, handler, loop.',
     [...labelNames, 'failure'],
   )
-  for (const [name, [help, value]] of Object.entries(cacheGauges)) {
-    const gauge: Gauge<Labels> = new Gauge({
-      name,
-      help,
-      labelNames,
-      registers,
-      collect() {
-        // Drops the values of stopped informers.
-        gauge.reset()
-        for (const { name: cluster, cache } of clusters()) {
-          for (const state of cache.states()) {
-            const now = value(state)
-            if (now !== null) gauge.set({ cluster, resource: groupResourceOf(state.resource) }, now)
-          }
-        }
-      },
-    })
-  }
-  return (cluster, resource) => {
-    const labels = { cluster, resource: groupResourceOf(resource) }
+  return (cluster, of) => {
+    const resource = groupResourceOf(of)
+    const labels = { cluster, resource }
     return {
       failed: (failure) => failures.inc({ ...labels, failure }),
       listing: () => lists.inc(labels),
       listed({ items, durationMs }) {
-        listItems.observe(labels, items)
-        listSeconds.observe(labels, durationMs / 1_000)
+        listItems.observe({ resource }, items)
+        listSeconds.observe({ cluster }, durationMs / 1_000)
       },
       watching: () => watches.inc(labels),
       watched({ events, durationMs, isShort }) {
-        watchItems.observe(labels, events)
-        watchSeconds.observe(labels, durationMs / 1_000)
+        watchItems.observe({ resource }, events)
+        watchSeconds.observe({ cluster }, durationMs / 1_000)
         if (isShort) shortWatches.inc(labels)
       },
     }
@@ -388,6 +404,32 @@ const cacheGauges: Readonly<
     ({ queueLength }) => queueLength,
   ],
   informerql_informer_listeners: ['Listeners of a cache.', ({ listeners }) => listeners],
+}
+
+/** The gauges of caches. Returns what measures them all, in steps. */
+function cacheMetrics(
+  registry: Registry,
+  clusters: () => readonly MeasuredCluster[],
+): () => Generator<void> {
+  const registers = [registry]
+  const measures = Object.entries(cacheGauges).map(([name, [help, value]]) => ({
+    gauge: new Gauge({ name, help, labelNames, registers }),
+    value,
+  }))
+  return function* measure() {
+    // Drops the values of stopped informers.
+    for (const { gauge } of measures) gauge.reset()
+    for (const { name: cluster, cache } of clusters()) {
+      for (const state of cache.states()) {
+        const labels = { cluster, resource: groupResourceOf(state.resource) }
+        for (const { gauge, value } of measures) {
+          const now = value(state)
+          if (now !== null) gauge.set(labels, now)
+        }
+      }
+      yield
+    }
+  }
 }
 
 /** Makes the metrics of a registry. */
