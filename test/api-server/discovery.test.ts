@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { connectTo, failureOf, type LocalServer, startLocalServer } from './local-server.ts'
 
@@ -217,6 +218,31 @@ describe('the OpenAPI documents', () => {
     const { documents, failures } = await api.openApi()
     expect(failures).toEqual([])
     expect(documents['api/v1']).toMatchObject({ info: { title: '/openapi/v3/api/v1' } })
+  })
+
+  it('are not fetched again from a server that names the hash of one that another has sent, if it was of that hash', async () => {
+    const text = JSON.stringify({ openapi: '3.0.0', info: { title: 'of all' } })
+    const hash = createHash('sha512').update(text).digest('hex').toUpperCase()
+    const asked: string[] = []
+    const start = (sent: string): ReturnType<typeof startLocalServer> =>
+      startLocalServer(({ url = '' }, response) => {
+        if (url !== '/openapi/v3') asked.push(url)
+        const serverRelativeURL = `/openapi/v3/apis/apps/v1?hash=${hash}`
+        const paths = { 'apis/apps/v1': { serverRelativeURL } }
+        response.end(url === '/openapi/v3' ? JSON.stringify({ paths }) : sent)
+      })
+    await using lying = await start(JSON.stringify({ openapi: '3.0.0', info: { title: 'a lie' } }))
+    await using one = await start(text)
+    await using two = await start(text)
+    const documents: unknown[] = []
+    for (const { url } of [lying, one, two]) {
+      await using api = connectTo(url)
+      documents.push((await api.openApi()).documents['apis/apps/v1'])
+    }
+    expect(documents[0]).toMatchObject({ info: { title: 'a lie' } })
+    expect(documents[1]).toMatchObject({ info: { title: 'of all' } })
+    expect(documents[2]).toBe(documents[1])
+    expect(asked).toHaveLength(2)
   })
 
   it('are in memory once for all servers that serve the same', async () => {

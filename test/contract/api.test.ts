@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import {
   ask,
@@ -84,6 +85,8 @@ describeContract('The API about itself', (server) => {
     expect(url).toMatch(/^\/openapi\/v3\/apis\/apps\/v1\?hash=[0-9A-F]+$/)
     const answer = await ask(server(), url)
     expect(answer.status).toBe(200)
+    const hash = createHash('sha512').update(answer.text).digest('hex').toUpperCase()
+    expect(url.endsWith(`?hash=${hash}`)).toBe(true)
     const schema = answer.json.components.schemas['io.k8s.api.apps.v1.Deployment']
     expect(Object.keys(schema.properties)).toEqual([
       'apiVersion',

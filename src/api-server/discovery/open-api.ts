@@ -2,7 +2,7 @@
  * The OpenAPI v3 documents of one server. Each call reads the index, fetches the documents whose hashes have changed, and
  * forgets documents that the server no longer lists. Of a text, only the schemas are parsed, one by one with pauses: the
  * paths, which are most of it, are never needed. The schema of a custom kind is held as `KindSchema`, which is small.
- * Equal documents and schemas of several servers are held once.
+ * Equal documents and schemas of several servers are held once, and a document that another server has sent is not fetched.
  */
 
 import { createHash } from 'node:crypto'
@@ -108,6 +108,9 @@ export class OpenApi {
   }
 
   async #document(url: string, signal: AbortSignal): Promise<CachedDocument> {
+    const named = /[?&]hash=([0-9A-F]{128})$/.exec(url)?.[1]
+    const sent = named === undefined ? undefined : byServedHash.get(named)
+    if (sent !== undefined) return { url, document: sent }
     const text = await this.#get(url, signal, (body) => body)
     const document =
       typeof text === 'string'
@@ -115,6 +118,7 @@ export class OpenApi {
         : undefined
     signal.throwIfAborted()
     if (document === undefined) throw new TypeError('the answer is not an OpenAPI document')
+    if (typeof text === 'string' && named === sha512(text)) byServedHash.add(named, document)
     return { url, document }
   }
 }
@@ -124,6 +128,11 @@ const shared = new SharedValues<OpenApiDocument>()
 /** Documents repeat the definitions of Kubernetes itself. */
 const definitions = new SharedValues<OpenApiSchema>()
 const hashes = new WeakMap<OpenApiDocument, string>()
+/**
+ * The documents of which an API server has sent the whole text, by its SHA-512, which is what API servers name in addresses. A server that
+ * names the hash of a document serves that document, or harms only itself: what it sends instead has another hash.
+ */
+const byServedHash = new SharedValues<OpenApiDocument>()
 
 /**
  * The document of a text; `undefined` for another text. This process hashes the text, so that no server can pass off its
@@ -246,6 +255,10 @@ export function* documentOfTextInSteps(
 /** A hash of the content, which is equal for documents that were fetched with the same text. */
 export function documentHash(document: OpenApiDocument): string {
   return hashes.get(document) ?? sha256(JSON.stringify(document))
+}
+
+function sha512(text: string): string {
+  return createHash('sha512').update(text).digest('hex').toUpperCase()
 }
 
 function sha256(text: string): string {
