@@ -45,6 +45,7 @@ const gatewayCount = Number(options.gateways)
 const rounds = Number(options.rounds)
 const durationMs = Number(options.seconds) * 1000
 const startDeadlineMs = 300_000
+const writtenDeadlineMs = 900_000
 const wholeDeadlineMs = 120_000
 
 const preload = ['pods', 'deployments', 'services', 'configMaps', 'events', 'nodes']
@@ -213,7 +214,7 @@ async function start(shares: boolean): Promise<Served> {
     preload,
     cache,
     ...limits,
-    server: { port },
+    server: { port, metricsOnApiPort: true },
     logLevel: 'error',
   }
   await writeFile(file, JSON.stringify(config))
@@ -279,6 +280,7 @@ async function follow(gateway: Served): Promise<Figures> {
   const frames = client.iterate<{ readonly pods: Frame }>({ query })
   const times = new Latencies()
   let endMs = Infinity
+  let snapshotAt = 0n
   for await (const frame of frames) {
     const { pods } = frame.data ?? {}
     if (pods === undefined) throw new Error(JSON.stringify(frame.errors))
@@ -286,14 +288,18 @@ async function follow(gateway: Served): Promise<Figures> {
     const now = process.hrtime.bigint()
     if (performance.now() > endMs) break
     if (endMs === Infinity) {
-      // What was written before the snapshot is told late.
-      if (synced) endMs = performance.now() + durationMs * 2
+      if (synced) {
+        endMs = performance.now() + durationMs * 2
+        snapshotAt = now
+      }
       continue
     }
     for (const { object } of changes) {
       const written = object?.metadata.annotation
       if (object === null || written === null || written === undefined) continue
-      if (isElsewhere(object.clusterName)) times.add(Number(now - BigInt(written)) / 1e6)
+      // What was written while the snapshot was made is told after it.
+      if (BigInt(written) < snapshotAt || !isElsewhere(object.clusterName)) continue
+      times.add(Number(now - BigInt(written)) / 1e6)
     }
   }
   await client.dispose()
@@ -366,7 +372,7 @@ async function isWhole(gateway: Served, except?: string): Promise<number> {
     const isHeld = except === undefined || (await loads(gateway, except)) === 0
     if (isHeld && (await answersWhole(gateway))) return performance.now() - startMs
     if (performance.now() - startMs > wholeDeadlineMs) throw new Error('clusters stay missing')
-    await sleep(50)
+    await sleep(250)
   }
 }
 
@@ -387,22 +393,23 @@ async function loadedKinds(gateway: Served): Promise<readonly LoadedKind[]> {
   return gatewayClusters.flatMap(({ resources }) => resources)
 }
 
-/** Resolves once the gateways have loaded no further kind for five seconds, and what they have seen is written; with the time that took. */
+/** Resolves once the gateways have loaded no further kind for ten seconds, and what they have seen is written; with the time that took. */
 async function isWritten(): Promise<number> {
   const startMs = performance.now()
   let before = -1
-  for (let quiet = 0; quiet < 5; quiet += 1) {
-    await sleep(1_000)
-    const kinds = (await loadedKinds(gateways[0] ?? alone)).length
+  for (let quiet = 0; quiet < 2; quiet += 1) {
+    await sleep(5_000)
     const texts = await Promise.all(
       gateways.map(async ({ address }) => await (await fetch(`${address}/metrics`)).text()),
     )
     const lags = texts.map((text) =>
       Number(/^informerql_archive_lag_seconds (\S+)$/m.exec(text)?.[1]),
     )
-    if (kinds !== before || !lags.every((lag) => lag < 1)) quiet = -1
-    before = kinds
-    if (performance.now() - startMs > startDeadlineMs) throw new Error('kinds are still loading')
+    const kinds = texts.flatMap((text) => text.match(/^informerql_informer_synced.* 1$/gm) ?? [])
+    if (kinds.length !== before || !lags.every((lag) => lag < 2)) quiet = -1
+    before = kinds.length
+    if (performance.now() - startMs > writtenDeadlineMs)
+      throw new Error(`${before} kinds, and still loading or written ${lags.join(', ')} s late`)
   }
   return performance.now() - startMs
 }

@@ -37,6 +37,12 @@ import { withDeadline } from '../lib/deadline.ts'
 import { getOrInsert } from '../lib/get-or-insert.ts'
 import type { GatewayLog } from './observers.ts'
 
+interface FormsOfKind {
+  readonly masked: readonly string[]
+  /** By what decides how the API server writes the objects. */
+  readonly byServer: Map<string, string>
+}
+
 /** What decides how the API server writes the objects of a resource; `undefined` while it is unknown. */
 export type FormOf = (cluster: string, resource: ApiResource) => string | undefined
 
@@ -58,8 +64,8 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
   /** The resources that are archived, wherever they are served. */
   #archived: ReadonlySet<string> = new Set()
   #formOf: FormOf = () => undefined
-  /** By what they are made of: most clusters have the same. */
-  readonly #forms = new Map<string, string>()
+  /** What is masked of a kind, and its forms by what decides them in a cluster: most clusters have the same. */
+  readonly #forms = new Map<string, FormsOfKind>()
   /** The names of what is archived, by cluster: of those that were connected when the schema was made. */
   #kinds: ReadonlyMap<string, ReadonlySet<string>> = new Map()
   readonly #timer: NodeJS.Timeout | undefined
@@ -258,11 +264,16 @@ export class Archiving implements ArchiveReads, AsyncDisposable {
     if (serverForm === undefined || !this.#archived.has(versionedResourceOf(resource)))
       return undefined
     const { group, version, kind, namespaced } = resource
-    const masked = maskedPaths(this.#options, { group, kind })
-    const text = JSON.stringify([codecForm, version, kind, namespaced, masked, serverForm])
-    const form = getOrInsert(this.#forms, text, () =>
-      createHash('sha256').update(text).digest('base64url').slice(0, 22),
-    )
+    const key = `${versionedResourceOf(resource)} ${kind} ${namespaced}`
+    const known = getOrInsert(this.#forms, key, () => ({
+      masked: maskedPaths(this.#options, { group, kind }),
+      byServer: new Map<string, string>(),
+    }))
+    const { masked, byServer } = known
+    const form = getOrInsert(byServer, serverForm, () => {
+      const text = JSON.stringify([codecForm, version, kind, namespaced, masked, serverForm])
+      return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+    })
     const names = { cluster, group, version, kind, namespaced, resource: resource.resource }
     return { ...names, form, keysOnly: isSecret(resource), masked }
   }

@@ -214,6 +214,11 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     return this.#members.filter(isHere)
   }
 
+  /** Whether clusters are being connected for the first time. */
+  get isConnecting(): boolean {
+    return this.#successors.size > 0 || this.here.some(({ isTried }) => !isTried)
+  }
+
   get address(): string | undefined {
     return this.sharing?.address
   }

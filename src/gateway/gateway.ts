@@ -388,7 +388,8 @@ class RunningGateway implements OpenedGateway {
     this.#archiving = archiving
     const isKept: ConstructorParameters<typeof Preload>[2] = (kind, served) =>
       archiving?.isArchived(kind, served) === true
-    this.#preload = new Preload(preload, preloadDeadlineMs, isKept, log)
+    const isConnecting = (): boolean => this.#fleet.isConnecting
+    this.#preload = new Preload(preload, preloadDeadlineMs, isKept, isConnecting, log)
     this.#fleet = new Fleet(options, {
       log,
       failures: this.#failures,

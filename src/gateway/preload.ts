@@ -3,8 +3,9 @@
  *
  * `hold` says which kinds of which clusters are kept, with each new schema: what was leased stays so, and what is no longer
  * served is released. The others are leased some at a time (`#leaseSome`), the first kind in all clusters before the second
- * one: a gateway that takes a hundred clusters over has thousands of informers to start, and is asked about pods first. What
- * an operation needs meanwhile, it leases itself, without a wait for its turn.
+ * one: a gateway that takes a hundred clusters over has thousands of informers to start, and is asked about pods first. Its
+ * clusters connect one after another; for a while, what `preload` does not name waits until all have. What an operation
+ * needs meanwhile, it leases itself, without a wait for its turn.
  *
  * `loading` names the kinds that are not loaded yet. The wait has a deadline and ends once: a gateway that was ready stays
  * ready. It excludes kinds that cannot be read and clusters that are unreachable.
@@ -28,6 +29,8 @@ export const defaultPreloadDeadlineMs = 300_000
 const mostAtOnce = 64
 const turnMs = 1_000
 const pauseMs = 10
+/** How long what `preload` does not name waits for clusters that are connecting. */
+const connectingMs = 10_000
 
 /** Whether a kind is kept although `preload` does not name it. */
 type IsKept = (kind: Kind, served: ServedSchema) => boolean
@@ -38,6 +41,7 @@ interface PreloadedKind {
   readonly cache: ClusterCache
   readonly resource: ApiResource
   readonly listField: string
+  readonly isNamed: boolean
   /** `undefined`: it is not its turn yet. `null`: it cannot be leased. */
   lease: Lease | undefined | null
 }
@@ -46,6 +50,7 @@ export class Preload implements Disposable {
   readonly #listFields: readonly string[]
   readonly #deadlineMs: number
   readonly #isKept: IsKept
+  readonly #isConnecting: () => boolean
   readonly #log: GatewayLog
   readonly #unknown = new Set<string>()
   readonly #stop = new AbortController()
@@ -55,12 +60,24 @@ export class Preload implements Disposable {
   /** What is to be leased, in this order. */
   #coming: PreloadedKind[] = []
   #isLeasing = false
+  /** Since when clusters have been connecting. */
+  #connectingSinceMs: number | undefined
   #sinceMs = 0
   #isOver = false
 
-  /** `isKept`: further kinds to keep, for which readiness does not wait. */
-  constructor(listFields: readonly string[], deadlineMs: number, isKept: IsKept, log: GatewayLog) {
+  /**
+   * `isKept`: further kinds to keep, for which readiness does not wait. `isConnecting`: whether clusters are being connected for the
+   * first time.
+   */
+  constructor(
+    listFields: readonly string[],
+    deadlineMs: number,
+    isKept: IsKept,
+    isConnecting: () => boolean,
+    log: GatewayLog,
+  ) {
     this.#isKept = isKept
+    this.#isConnecting = isConnecting
     this.#listFields = [...new Set(listFields)]
     this.#deadlineMs = deadlineMs
     this.#log = log
@@ -96,7 +113,8 @@ export class Preload implements Disposable {
         if (!cache.serves(resource)) continue
         const known = before.get(cache.name)?.get(key)
         const stays = known?.cache === cache && known.lease?.isStopped === false
-        const kind = stays ? known : { key, cache, resource, listField, lease: undefined }
+        const isNamed = this.#listFields.includes(listField)
+        const kind = stays ? known : { key, cache, resource, listField, isNamed, lease: undefined }
         now.get(cache.name)?.set(key, kind)
         if (!stays) this.#coming.push(kind)
       }
@@ -119,7 +137,9 @@ export class Preload implements Disposable {
     while (this.#coming.length > 0 && !signal.aborted) {
       const dueMs = performance.now() - turnMs
       begun = begun.filter(({ lease, sinceMs }) => sinceMs > dueMs && lease.isLoading)
-      const some = this.#coming.splice(0, mostAtOnce - begun.length)
+      const first = this.#mayLeaseAll ? -1 : this.#coming.findIndex(({ isNamed }) => !isNamed)
+      const room = mostAtOnce - begun.length
+      const some = this.#coming.splice(0, first < 0 ? room : Math.min(room, first))
       const acquire = function* (this: Preload): Generator<void, void> {
         for (const kind of some) {
           this.#lease(kind)
@@ -131,6 +151,15 @@ export class Preload implements Disposable {
       if (this.#coming.length > 0) await sleep(pauseMs, signal)
     }
     this.#isLeasing = false
+  }
+
+  get #mayLeaseAll(): boolean {
+    if (!this.#isConnecting()) {
+      this.#connectingSinceMs = undefined
+      return true
+    }
+    this.#connectingSinceMs ??= performance.now()
+    return performance.now() - this.#connectingSinceMs > connectingMs
   }
 
   #lease(kind: PreloadedKind): void {
@@ -155,7 +184,7 @@ export class Preload implements Disposable {
     const loading = [...this.#kinds].flatMap(([cluster, kinds]) =>
       isReachable(served, cluster)
         ? [...kinds.values()]
-            .filter((kind) => this.#listFields.includes(kind.listField) && isLoading(kind))
+            .filter((kind) => kind.isNamed && isLoading(kind))
             .map(({ listField }) => `cluster ${cluster}: ${listField} is still loading`)
         : [],
     )

@@ -17,6 +17,7 @@ import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { SchemaHistory } from '../graphql/served/schema-history.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
+import { sleep } from '../lib/backoff.ts'
 import { inSlices } from '../lib/event-loop.ts'
 import type { Archiving } from './archiving.ts'
 import type { Fleet } from './fleet.ts'
@@ -29,6 +30,9 @@ import {
   serveBuilt,
 } from './serve-schema.ts'
 import type { UserSdl } from './user-sdl.ts'
+
+/** A remake rests for as long as the one before took, and no longer: hundreds of clusters that connect one after another share some. */
+const mostRestMs = 250
 
 interface SchemaServingOptions {
   readonly options: SchemaOptions & { readonly extend?: readonly GatewayExtension[] }
@@ -54,6 +58,8 @@ export class SchemaServing {
   #served: ServedSchema | undefined
   /** The problems of the served schema, and the kinds that it waits for. */
   #problems: ReadonlySet<string> = new Set()
+  /** Until when the next remake waits. */
+  #restedMs = 0
   #edit: readonly SdlSource[] | undefined
   /** The last refused edit. It is tried again when the clusters change. */
   #refused: readonly SdlSource[] | undefined
@@ -109,13 +115,18 @@ export class SchemaServing {
   async #serveWhileDue(): Promise<void> {
     const { log, signal } = this.#means
     while (this.#isDue && !signal.aborted) {
+      const restMs = this.#restedMs - performance.now()
+      if (restMs > 0) await sleep(restMs, signal)
       this.#isDue = false
       const [edit, areOthers] = [this.#edit, this.#areClustersOther]
       this.#edit = undefined
       this.#areClustersOther = false
       try {
         if ((await this.#servesEdit(edit)) || !areOthers) continue
+        const startMs = performance.now()
         await inSlices(this.#remake(this.#sdl, false), () => signal.aborted)
+        const endMs = performance.now()
+        this.#restedMs = endMs + Math.min(endMs - startMs, mostRestMs)
       } catch (error) {
         log.error('the schema could not be rebuilt', { error })
       }

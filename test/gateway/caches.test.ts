@@ -94,6 +94,34 @@ describe('the kinds that are kept of many clusters', () => {
       .poll(async () => (await gateway.query(whole)).data)
       .toEqual({ configMaps: { incomplete: [] }, pods: { incomplete: [] } })
   })
+
+  it('are loaded after those of preload of clusters that connect one after another', async () => {
+    await using quick = await startRequestProxy(cluster.url)
+    await using slow = await startRequestProxy(cluster.url)
+    const connects = Promise.withResolvers<void>()
+    slow.held = (request) => (request === 'GET /version' ? connects.promise : undefined)
+    await serve({
+      preload: ['configMaps'],
+      commonKinds: ['jobs'],
+      problemKinds: [],
+      archive: { url: 'memory:' },
+    })
+    const configured = gateway.gateway.configureClusters([
+      { name: 'one', server: cluster.url },
+      { name: 'quick', server: quick.url },
+      { name: 'slow', server: slow.url },
+    ])
+    const jobs = '/apis/batch/v1/jobs'
+    await expect.poll(() => listsOf(quick, '/api/v1/configmaps').length).toBe(1)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    expect(listsOf(quick, jobs)).toEqual([])
+    connects.resolve()
+    await configured
+    await expect.poll(() => listsOf(slow, jobs).length).toBe(1)
+    const all = slow.requests.filter((one) => /configmaps|jobs/.test(one))
+    expect(all[0]).toContain('configmaps')
+    expect(listsOf(quick, jobs)).toHaveLength(1)
+  })
 })
 
 describe('a subscription to the clusters that follows what their caches hold', () => {
