@@ -110,6 +110,7 @@ if (isApart) {
 const gateways = await Promise.all(Array.from({ length: gatewayCount }, () => start(true)))
 for (const gateway of gateways) await isWhole(gateway)
 const writtenMs = await isWritten()
+await sleep(20_000)
 notes.push(
   `all kinds that the archive keeps were loaded and written ${(writtenMs / 1000).toFixed(1)} s after the gateways were whole; what follows was asked after that`,
 )

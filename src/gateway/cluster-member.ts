@@ -56,6 +56,8 @@ interface ClusterMemberOptions {
   readonly failures: FailureLog
   /** A further observer of the connection to a cluster. */
   readonly observer?: ((cluster: string) => Pick<ApiServerObserver, 'sending'>) | undefined
+  /** Makes the first attempt to connect, of many clusters some at once. */
+  readonly inTurn: (connect: () => Promise<void>) => Promise<void>
   readonly isDefault: (cluster: string) => boolean
   /** The API of a cluster that gateways which share clusters have published. */
   readonly published: (cluster: string) => ApiDescription | undefined
@@ -234,7 +236,8 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
   /** Connects to the cluster once. Never rejects: a failure becomes the state of the cluster. */
   connect(signal: AbortSignal): Promise<void> {
     if (this.#cluster.state === 'misconfigured') return Promise.resolve()
-    return (this.#first ??= this.#connect(AbortSignal.any([signal, this.#stop.signal])))
+    const ending = AbortSignal.any([signal, this.#stop.signal])
+    return (this.#first ??= this.#options.inTurn(() => this.#connect(ending)))
   }
 
   /**

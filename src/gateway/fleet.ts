@@ -18,7 +18,9 @@ import { ClusterCache } from '../cache/cluster-cache.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import type { SharedInformer } from '../informer/shared-informer.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
+import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { FairSlots } from '../lib/concurrency.ts'
 import { present } from '../lib/options.ts'
 import type { ApiWatchTimes } from './api-watch.ts'
 import { type Cluster, ClusterMember, connectionOf } from './cluster-member.ts'
@@ -105,6 +107,12 @@ function isFactory(informers: NonNullable<FleetOptions['informers']>): informers
 const defaultRetryMs = 15_000
 /** How long the start waits for sources, and for further clusters once one has answered. */
 const startDeadlineMs = 10_000
+/**
+ * How many clusters are connected at once, of which one that takes longer than `turnMs` counts no more: those that follow find the OpenAPI
+ * documents that the first ones have fetched.
+ */
+const mostConnecting = 64
+const turnMs = 1_000
 /** How long the previous connection of a cluster is kept at most while the new one connects. */
 const replacementDeadlineMs = 5_000
 
@@ -144,6 +152,11 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   readonly #prometheus: Prometheus | undefined
   readonly #stop = new AbortController()
   readonly #listeners = new Set<() => void>()
+  readonly #connecting = new FairSlots({
+    most: mostConnecting,
+    mostWaiting: Infinity,
+    maxWaitMs: Infinity,
+  })
   readonly #sources: readonly ClusterSource[]
   readonly #states = new Map<ClusterSource, SourceState>()
   /** The clusters that were left out, as logged. */
@@ -462,6 +475,15 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     return added
   }
 
+  readonly #inTurn = async (connect: () => Promise<void>): Promise<void> => {
+    let connecting = Promise.resolve()
+    await this.#connecting.run('', () => {
+      connecting = connect()
+      return Promise.race([connecting, sleep(turnMs, this.#stop.signal)])
+    })
+    await connecting
+  }
+
   /** Connects a member that is to take the place of another one. */
   #successor(member: ClusterMember): Successor {
     const connecting = member.connect(this.#stop.signal)
@@ -561,6 +583,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
       log: this.#log,
       failures: this.#failures,
       observer: this.#options.traces?.observer,
+      inTurn: this.#inTurn,
       isDefault: (name) => {
         const [first] = this.#members
         return first?.name === name && first.isConfigured

@@ -25,9 +25,14 @@ import { codeOf, type GatewayLog } from './observers.ts'
 /** How long the gateway waits for its preloaded kinds before it counts as ready without them. */
 export const defaultPreloadDeadlineMs = 300_000
 
-/** How many kinds are loaded at once. One that takes longer than `turnMs` holds no others up. */
+/**
+ * How many kinds are loaded at once: a few while the event loop is busy, so that the first ones are there soon and not all of them late.
+ * One that takes longer than `turnMs` holds no others up.
+ */
 const mostAtOnce = 64
-const turnMs = 1_000
+const fewAtOnce = 8
+const busyShare = 0.8
+const turnMs = 2_000
 const pauseMs = 10
 /** How long what `preload` does not name waits for clusters that are connecting. */
 const connectingMs = 10_000
@@ -134,11 +139,15 @@ export class Preload implements Disposable {
     this.#isLeasing = true
     const { signal } = this.#stop
     let begun: { readonly lease: Lease; readonly sinceMs: number }[] = []
+    let before = performance.eventLoopUtilization()
     while (this.#coming.length > 0 && !signal.aborted) {
       const dueMs = performance.now() - turnMs
       begun = begun.filter(({ lease, sinceMs }) => sinceMs > dueMs && lease.isLoading)
       const first = this.#mayLeaseAll ? -1 : this.#coming.findIndex(({ isNamed }) => !isNamed)
-      const room = mostAtOnce - begun.length
+      const now = performance.eventLoopUtilization()
+      const isBusy = performance.eventLoopUtilization(now, before).utilization > busyShare
+      before = now
+      const room = Math.max(0, (isBusy ? fewAtOnce : mostAtOnce) - begun.length)
       const some = this.#coming.splice(0, first < 0 ? room : Math.min(room, first))
       const acquire = function* (this: Preload): Generator<void, void> {
         for (const kind of some) {
