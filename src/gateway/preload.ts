@@ -11,6 +11,7 @@
  * ready. It excludes kinds that cannot be read and clusters that are unreachable.
  */
 
+import { performance } from 'node:perf_hooks'
 import type { Lease } from '../cache/cached-resource.ts'
 import type { ClusterCache } from '../cache/cluster-cache.ts'
 import type { Kind } from '../graphql/model/kind.ts'
