@@ -112,7 +112,7 @@ for (const gateway of gateways) await isWhole(gateway)
 const writtenMs = await isWritten()
 await sleep(20_000)
 notes.push(
-  `all kinds that the archive keeps were loaded and written ${(writtenMs / 1000).toFixed(1)} s after the gateways were whole; what follows was asked after that`,
+  `all kinds that the archive keeps were loaded and written ${(writtenMs / 1000).toFixed(1)} s after the gateways were whole; what follows was asked 20 s after that`,
 )
 tables.push({
   title: 'until ready, from nothing',
@@ -379,19 +379,14 @@ async function isWhole(gateway: Served, except?: string): Promise<number> {
 
 /** All objects in memory. */
 async function count(gateway: Served): Promise<number> {
-  return (await loadedKinds(gateway)).reduce((sum, kind) => sum + (kind.objects ?? 0), 0)
-}
-
-interface LoadedKind {
-  readonly objects: number | null
-}
-
-/** The kinds in memory, of each cluster. */
-async function loadedKinds(gateway: Served): Promise<readonly LoadedKind[]> {
   const { gatewayClusters } = await data<{
-    readonly gatewayClusters: readonly { readonly resources: readonly LoadedKind[] }[]
+    readonly gatewayClusters: readonly {
+      readonly resources: readonly { readonly objects: number | null }[]
+    }[]
   }>(gateway, '{ gatewayClusters { resources(loaded: true) { objects } } }')
-  return gatewayClusters.flatMap(({ resources }) => resources)
+  return gatewayClusters
+    .flatMap(({ resources }) => resources)
+    .reduce((sum, { objects: loaded }) => sum + (loaded ?? 0), 0)
 }
 
 /** Resolves once the gateways have loaded no further kind for ten seconds, and what they have seen is written; with the time that took. */

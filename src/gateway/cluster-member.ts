@@ -236,8 +236,9 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
   /** Connects to the cluster once. Never rejects: a failure becomes the state of the cluster. */
   connect(signal: AbortSignal): Promise<void> {
     if (this.#cluster.state === 'misconfigured') return Promise.resolve()
-    const ending = AbortSignal.any([signal, this.#stop.signal])
-    return (this.#first ??= this.#options.inTurn(() => this.#connect(ending)))
+    return (this.#first ??= this.#options.inTurn(() =>
+      this.#connect(AbortSignal.any([signal, this.#stop.signal])),
+    ))
   }
 
   /**

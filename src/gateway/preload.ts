@@ -66,8 +66,6 @@ export class Preload implements Disposable {
   /** What is to be leased, in this order. */
   #coming: PreloadedKind[] = []
   #isLeasing = false
-  /** Since when clusters have been connecting. */
-  #connectingSinceMs: number | undefined
   #sinceMs = 0
   #isOver = false
 
@@ -140,16 +138,19 @@ export class Preload implements Disposable {
     this.#isLeasing = true
     const { signal } = this.#stop
     let begun: { readonly lease: Lease; readonly sinceMs: number }[] = []
+    let connectingSinceMs: number | undefined
     let before = performance.eventLoopUtilization()
     while (this.#coming.length > 0 && !signal.aborted) {
-      const dueMs = performance.now() - turnMs
-      begun = begun.filter(({ lease, sinceMs }) => sinceMs > dueMs && lease.isLoading)
-      const first = this.#mayLeaseAll ? -1 : this.#coming.findIndex(({ isNamed }) => !isNamed)
+      const nowMs = performance.now()
+      begun = begun.filter(({ lease, sinceMs }) => sinceMs > nowMs - turnMs && lease.isLoading)
+      connectingSinceMs = this.#isConnecting() ? (connectingSinceMs ?? nowMs) : undefined
+      const isEarly = connectingSinceMs !== undefined && nowMs - connectingSinceMs <= connectingMs
+      const firstUnnamed = isEarly ? this.#coming.findIndex(({ isNamed }) => !isNamed) : -1
       const now = performance.eventLoopUtilization()
       const isBusy = performance.eventLoopUtilization(now, before).utilization > busyShare
       before = now
       const room = Math.max(0, (isBusy ? fewAtOnce : mostAtOnce) - begun.length)
-      const some = this.#coming.splice(0, first < 0 ? room : Math.min(room, first))
+      const some = this.#coming.splice(0, firstUnnamed < 0 ? room : Math.min(room, firstUnnamed))
       const acquire = function* (this: Preload): Generator<void, void> {
         for (const kind of some) {
           this.#lease(kind)
@@ -161,15 +162,6 @@ export class Preload implements Disposable {
       if (this.#coming.length > 0) await sleep(pauseMs, signal)
     }
     this.#isLeasing = false
-  }
-
-  get #mayLeaseAll(): boolean {
-    if (!this.#isConnecting()) {
-      this.#connectingSinceMs = undefined
-      return true
-    }
-    this.#connectingSinceMs ??= performance.now()
-    return performance.now() - this.#connectingSinceMs > connectingMs
   }
 
   #lease(kind: PreloadedKind): void {

@@ -109,7 +109,7 @@ export class OpenApi {
 
   async #document(url: string, signal: AbortSignal): Promise<CachedDocument> {
     const named = /[?&]hash=([0-9A-F]{128})$/.exec(url)?.[1]
-    const sent = named === undefined ? undefined : byServedHash.get(named)
+    const sent = named === undefined ? undefined : shared.get(named)
     if (sent !== undefined) return { url, document: sent }
     const text = await this.#get(url, signal, (body) => body)
     const document =
@@ -118,21 +118,20 @@ export class OpenApi {
         : undefined
     signal.throwIfAborted()
     if (document === undefined) throw new TypeError('the answer is not an OpenAPI document')
-    if (typeof text === 'string' && named === sha512(text)) byServedHash.add(named, document)
+    if (typeof text === 'string' && named === sha512(text)) shared.add(named, document)
     return { url, document }
   }
 }
 
-/** Clusters of one version serve equal documents, of some megabytes. All connections hold the same one, parsed once. */
+/**
+ * Clusters of one version serve equal documents, of some megabytes. All connections hold the same one, parsed once: by the SHA-256 of its
+ * text, and by the SHA-512 if the API server named that in the address. This process computes both, so a server that names the hash of
+ * another document gets that document for itself, and cannot give its own to others.
+ */
 const shared = new SharedValues<OpenApiDocument>()
 /** Documents repeat the definitions of Kubernetes itself. */
 const definitions = new SharedValues<OpenApiSchema>()
 const hashes = new WeakMap<OpenApiDocument, string>()
-/**
- * The documents of which an API server has sent the whole text, by its SHA-512, which is what API servers name in addresses. A server that
- * names the hash of a document serves that document, or harms only itself: what it sends instead has another hash.
- */
-const byServedHash = new SharedValues<OpenApiDocument>()
 
 /**
  * The document of a text; `undefined` for another text. This process hashes the text, so that no server can pass off its

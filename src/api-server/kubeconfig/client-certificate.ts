@@ -18,10 +18,13 @@ export function checkTlsMaterial(config: ClusterConfig): void {
   const { cluster, user, source } = config
   const { ca, cert, key } = tlsMaterial(config)
   readTokenFile(config)
-  // A context takes a text without a certificate, and then trusts nobody. One without a CA takes milliseconds: it reads those of Node.
-  const place = cluster.caFile ?? source
-  check('certificate-authority', place, () => ca && createSecureContext({ ca }))
-  check('certificate-authority', place, () => ca && new X509Certificate(ca))
+  // `createSecureContext` accepts a text without a certificate and then trusts nobody, so `X509Certificate` reads the CA, too.
+  // Without a CA, `createSecureContext` loads the root certificates of Node, which takes milliseconds.
+  check(
+    'certificate-authority',
+    cluster.caFile ?? source,
+    () => ca && [createSecureContext({ ca }), new X509Certificate(ca)],
+  )
   check('client-certificate', user.certFile ?? source, () => cert && createSecureContext({ cert }))
   check('client-key', user.keyFile ?? source, () => key && createSecureContext({ cert, key }))
   if (cert !== undefined) checkValidity(cert, user.certFile ?? source)
