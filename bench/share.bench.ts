@@ -386,7 +386,7 @@ async function count(gateway: Served): Promise<number> {
   }>(gateway, '{ gatewayClusters { resources(loaded: true) { objects } } }')
   return gatewayClusters
     .flatMap(({ resources }) => resources)
-    .reduce((sum, { objects: loaded }) => sum + (loaded ?? 0), 0)
+    .reduce((sum, resource) => sum + (resource.objects ?? 0), 0)
 }
 
 /** Resolves once the gateways have loaded no further kind for ten seconds, and what they have seen is written; with the time that took. */
