@@ -82,7 +82,10 @@ function stateOf(run: ReadRun, cluster: ClusterCache): GatewayClusterValue {
       const seenBefore = whole.get(asked)
       if (seenBefore !== undefined) return seenBefore
       const states = resourceStates(run, cluster, args)
-      const seen = states.filter((one) => one !== undefined)
+      // A kind that is loaded moves no other.
+      const seen = states
+        .filter((one) => one !== undefined)
+        .toSorted((one, other) => (one.type < other.type ? -1 : 1))
       if (!states.includes(undefined)) whole.set(asked, seen)
       return seen
     },
@@ -90,14 +93,13 @@ function stateOf(run: ReadRun, cluster: ClusterCache): GatewayClusterValue {
 }
 
 /**
- * The kinds of a cluster whose objects the viewer may list somewhere: cached kinds first, then the others of the schema.
- * `undefined` stands for a kind whose access review is missing.
+ * The kinds of a cluster whose objects the viewer may list somewhere. `undefined` stands for a kind whose access review is missing.
  */
 function resourceStates(
   run: ReadRun,
   cluster: ClusterCache,
   { loaded = null, namespaces = null }: GatewayClusterResourcesArguments,
-): readonly (object | undefined)[] {
+): readonly (GatewayResourceValue | undefined)[] {
   const { served, parts, budget } = run
   // Measurements are cached for `usage` only: lists of their kind are read from the API server.
   const caches = cluster.states().filter(({ isPolled }) => !isPolled)
