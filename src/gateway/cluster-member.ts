@@ -58,6 +58,8 @@ interface ClusterMemberOptions {
   readonly observer?: ((cluster: string) => Pick<ApiServerObserver, 'sending'>) | undefined
   /** Makes the first attempt to connect, of many clusters some at once. */
   readonly inTurn: (connect: () => Promise<void>) => Promise<void>
+  /** Resolves once no cluster is being connected for the first time, or after a while. */
+  readonly whenConnected: (signal: AbortSignal) => Promise<void>
   readonly isDefault: (cluster: string) => boolean
   /** The API of a cluster that gateways which share clusters have published. */
   readonly published: (cluster: string) => ApiDescription | undefined
@@ -317,6 +319,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
   async #watch(first: ClusterApi, signal: AbortSignal): Promise<void> {
     const { reflector, watch } = this.#options
     let api: ClusterApi | undefined = first
+    await this.#options.whenConnected(signal)
     while (api !== undefined) {
       const watching = new ApiWatch(api, this, reflector, watch)
       await watching.run(AbortSignal.any([signal, this.#renewal.signal]))

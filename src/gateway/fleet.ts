@@ -113,6 +113,9 @@ const startDeadlineMs = 10_000
  */
 const mostConnecting = 64
 const turnMs = 1_000
+/** How long the watches of a cluster's API wait for clusters that are connecting, and how often they look. */
+const connectedDeadlineMs = 10_000
+const pauseMs = 500
 /** How long the previous connection of a cluster is kept at most while the new one connects. */
 const replacementDeadlineMs = 5_000
 
@@ -171,6 +174,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   /** The reconciliation that takes those that are due. */
   #succession: Promise<void> | undefined
   #configuring: Promise<unknown> = Promise.resolve()
+  readonly #serving = new Set<Promise<void>>()
   #following: readonly Promise<void>[] = []
   #isTelling = false
   /** Remakes the schema; `undefined` until the gateway has its first one. */
@@ -365,6 +369,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     this.#stop.abort(new Error('the gateway is stopping'))
     await this.sharing?.[Symbol.asyncDispose]()
     await this.#configuring
+    await Promise.all(this.#serving)
     await Promise.all(this.#following)
     await this.#publishing
     const successors = Array.from(this.#successors.values(), ({ member }) => member)
@@ -406,10 +411,11 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     this.#configuring = membership.catch((error: unknown) => {
       this.#log.error('the clusters could not be changed', { error })
     })
-    const added = (await membership.catch(() => undefined)) ?? []
+    const { added = [], served } = (await membership.catch(() => undefined)) ?? {}
     // An unreachable cluster delays neither its removal nor the others.
     const changed = this.#changed
     await Promise.all([
+      served,
       ...added.map((member) =>
         changed === undefined ? member.connect(ending) : member.follow(changed),
       ),
@@ -417,10 +423,16 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     ])
   }
 
-  /** Makes the wanted clusters members. Unchanged clusters continue. */
-  async #takeMembers(): Promise<readonly ClusterMember[]> {
+  /**
+   * Makes the wanted clusters members. Unchanged clusters continue. `served` resolves when the schema has them and the former ones have
+   * ended; further members are taken meanwhile.
+   */
+  async #takeMembers(): Promise<{
+    readonly added?: readonly ClusterMember[]
+    readonly served?: Promise<void>
+  }> {
     this.#succession = undefined
-    if (this.#stop.signal.aborted) return []
+    if (this.#stop.signal.aborted) return {}
     const before = this.#members
     const labels = before.map((member) => member.labels)
     const known = this.#byName
@@ -460,7 +472,16 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     const isSame = this.#members.every(
       (member, at) => member === before[at] && isDeepStrictEqual(member.labels, labels[at]),
     )
-    if (isSame && removed.length === 0) return []
+    if (isSame && removed.length === 0) return {}
+    const served = this.#replace(removed)
+      .catch((error: unknown) => this.#log.error('the clusters could not be changed', { error }))
+      .finally(() => this.#serving.delete(served))
+    this.#serving.add(served)
+    return { added, served }
+  }
+
+  /** Makes the schema, and then ends the members that it had. */
+  async #replace(removed: readonly FleetMember[]): Promise<void> {
     await this.#changed?.()
     for (const { name } of removed) {
       if (!this.#byName.has(name)) this.#log.info('is no longer served', { cluster: name })
@@ -468,11 +489,11 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     await Promise.all(
       removed.map(async (member) => {
         await member[Symbol.asyncDispose]()
-        const staysHere = this.here.some(({ name }) => name === member.name)
-        if (isHere(member) && !staysHere) await this.#archiving?.release(member.name)
+        if (isHere(member) && !(this.#byName.get(member.name) instanceof ClusterMember)) {
+          await this.#archiving?.release(member.name)
+        }
       }),
     )
-    return added
   }
 
   readonly #inTurn = async (connect: () => Promise<void>): Promise<void> => {
@@ -482,6 +503,13 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
       return Promise.race([connecting, sleep(turnMs, this.#stop.signal)])
     })
     await connecting
+  }
+
+  readonly #whenConnected = async (signal: AbortSignal): Promise<void> => {
+    const untilMs = performance.now() + connectedDeadlineMs
+    while (this.isConnecting && performance.now() < untilMs && !signal.aborted) {
+      await sleep(pauseMs, signal)
+    }
   }
 
   /** Connects a member that is to take the place of another one. */
@@ -584,6 +612,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
       failures: this.#failures,
       observer: this.#options.traces?.observer,
       inTurn: this.#inTurn,
+      whenConnected: this.#whenConnected,
       isDefault: (name) => {
         const [first] = this.#members
         return first?.name === name && first.isConfigured

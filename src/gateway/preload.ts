@@ -36,7 +36,7 @@ const busyShare = 0.8
 const turnMs = 2_000
 const pauseMs = 10
 /** How long what `preload` does not name waits for clusters that are connecting. */
-const connectingMs = 10_000
+const connectingMs = 30_000
 
 /** Whether a kind is kept although `preload` does not name it. */
 type IsKept = (kind: Kind, served: ServedSchema) => boolean
