@@ -1,7 +1,7 @@
 /*
  * Which gateways live, and which of them serves each cluster, where gateways share clusters by this database
  * (`gateway/sharing.ts` says how). All times are by the clock of the database. Each statement stands alone: a gateway is a
- * member while its row is not over, and a cluster goes from one gateway to another by one conditional update.
+ * member while its row is not over, and a cluster goes from one gateway to another by a conditional update.
  */
 
 import type {
@@ -20,68 +20,77 @@ const forgottenMs = 3_600_000
 
 type Urgent = Pick<Engine, 'urgent' | 'notify'>
 
-/** Prolongs the row of this gateway, and reads what all of them say. Wakes the others if they do not know it yet. */
+/**
+ * Prolongs the row of this gateway, and reads what all of them say. Wakes the others if they do not know it yet. All in one statement: on
+ * a busy machine an answer may take a second, and after a few of them the row would be over.
+ */
 export async function prolongMember(
   engine: Urgent,
   { address, instance, isLeaving }: SharingMember,
 ): Promise<SharedClusters> {
   const leaving = isLeaving ? 1 : 0
-  const [before] = await engine.urgent(
-    `SELECT instance, leaving, until - ${now} AS remaining FROM members WHERE address = $1`,
-    [address],
-  )
-  await engine.urgent(
-    `INSERT INTO members (address, instance, until, leaving) VALUES ($1, $2, ${now} + ${memberMs}, $3)
-     ON CONFLICT (address) DO UPDATE SET
-       instance = excluded.instance, until = excluded.until, leaving = excluded.leaving`,
+  // What the statement itself writes is not in `members` yet.
+  const rows = await engine.urgent(
+    `WITH own AS (
+       INSERT INTO members (address, instance, until, leaving) VALUES ($1, $2, ${now} + ${memberMs}, $3)
+       ON CONFLICT (address) DO UPDATE SET
+         instance = excluded.instance, until = excluded.until, leaving = excluded.leaving
+       RETURNING address, instance, leaving, until)
+     SELECT 'member' AS what, address, instance AS name, leaving, until, until - ${now} AS remaining FROM own
+     UNION ALL SELECT CASE WHEN address = $1 THEN 'before' ELSE 'member' END,
+       address, instance, leaving, until, until - ${now} FROM members
+     UNION ALL SELECT 'cluster', address, cluster, NULL, NULL, NULL FROM serving`,
     [address, instance, leaving],
   )
+  const before = rows.find(({ what }) => what === 'before')
   const wasLiving = Number(before?.['remaining'] ?? -1) >= 0
   if (!wasLiving) {
     await engine.urgent(`DELETE FROM members WHERE until < ${now} - ${forgottenMs}`)
   }
   if (!wasLiving || before?.['leaving'] !== leaving) await engine.notify('members')
-  const members = await engine.urgent(
-    `SELECT address, instance, leaving, until, until - ${now} AS remaining FROM members`,
-  )
-  const holders = await engine.urgent('SELECT cluster, address FROM serving')
-  const isOther = before !== undefined && before['instance'] !== instance
   return {
-    isOther: isOther && wasLiving,
-    members: members.map((row) => ({
-      address: String(row['address']),
-      instance: String(row['instance']),
-      remainingMs: Number(row['remaining']),
-      untilMs: Number(row['until']),
-      isLeaving: row['leaving'] === 1,
-    })),
-    holders: holders.map((row) => [String(row['cluster']), String(row['address'])]),
+    isOther: wasLiving && before?.['name'] !== instance,
+    members: rows.flatMap((row) =>
+      row['what'] === 'member'
+        ? {
+            address: String(row['address']),
+            instance: String(row['name']),
+            remainingMs: Number(row['remaining']),
+            untilMs: Number(row['until']),
+            isLeaving: row['leaving'] === 1,
+          }
+        : [],
+    ),
+    holders: rows.flatMap((row) =>
+      row['what'] === 'cluster' ? [[String(row['name']), String(row['address'])] as const] : [],
+    ),
   }
 }
 
 /**
  * Makes this gateway the one that serves clusters, as far as `former` still does (`undefined`: none), and this one lives.
- * Returns those that it has got.
+ * Returns those that it has got. One statement for all, so that its row is prolonged meanwhile.
  */
 export async function takeClusters(
   engine: Urgent,
   { address, instance }: SharingMember,
   takings: readonly ClusterTaking[],
 ): Promise<readonly string[]> {
-  const taken: string[] = []
-  for (const { cluster, former = '' } of takings) {
-    const rows = await engine.urgent(
-      `INSERT INTO serving (cluster, address)
-         SELECT $1, $2 WHERE EXISTS (
-           SELECT 1 FROM members WHERE address = $2 AND instance = $3 AND until >= ${now})
-       ON CONFLICT (cluster) DO UPDATE SET address = excluded.address WHERE serving.address = $4
-       RETURNING cluster`,
-      [cluster, address, instance, former],
-    )
-    if (rows.length > 0) taken.push(cluster)
-  }
-  if (taken.length > 0) await engine.notify('members')
-  return taken
+  const rows = await engine.urgent(
+    `WITH taking AS (
+       SELECT cluster, former FROM json_to_recordset(CAST($3 AS JSON)) AS wanted (cluster TEXT, former TEXT)
+       WHERE EXISTS (SELECT 1 FROM members WHERE address = $1 AND instance = $2 AND until >= ${now})),
+     taken AS (
+       UPDATE serving SET address = $1 FROM taking
+       WHERE serving.cluster = taking.cluster AND serving.address = taking.former RETURNING serving.cluster),
+     added AS (
+       INSERT INTO serving (cluster, address) SELECT cluster, $1 FROM taking
+       ON CONFLICT (cluster) DO NOTHING RETURNING cluster)
+     SELECT cluster FROM taken UNION ALL SELECT cluster FROM added`,
+    [address, instance, JSON.stringify(takings)],
+  )
+  if (rows.length > 0) await engine.notify('members')
+  return rows.map(({ cluster }) => String(cluster))
 }
 
 /** Says that this gateway lives no more. */
