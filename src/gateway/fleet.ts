@@ -174,7 +174,8 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   /** The reconciliation that takes those that are due. */
   #succession: Promise<void> | undefined
   #configuring: Promise<unknown> = Promise.resolve()
-  readonly #serving = new Set<Promise<void>>()
+  /** Members that are being replaced, with the promise that they have ended. */
+  readonly #serving = new Map<Promise<void>, readonly FleetMember[]>()
   #following: readonly Promise<void>[] = []
   #isTelling = false
   /** Remakes the schema; `undefined` until the gateway has its first one. */
@@ -369,7 +370,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     this.#stop.abort(new Error('the gateway is stopping'))
     await this.sharing?.[Symbol.asyncDispose]()
     await this.#configuring
-    await Promise.all(this.#serving)
+    await Promise.all(this.#serving.keys())
     await Promise.all(this.#following)
     await this.#publishing
     const successors = Array.from(this.#successors.values(), ({ member }) => member)
@@ -476,7 +477,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     const served = this.#replace(removed)
       .catch((error: unknown) => this.#log.error('the clusters could not be changed', { error }))
       .finally(() => this.#serving.delete(served))
-    this.#serving.add(served)
+    this.#serving.set(served, removed)
     return { added, served }
   }
 
@@ -514,7 +515,13 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
 
   /** Connects a member that is to take the place of another one. */
   #successor(member: ClusterMember): Successor {
-    const connecting = member.connect(this.#stop.signal)
+    // One of its name that has left a moment ago lets the archive go first.
+    const leaving = [...this.#serving].find(([, left]) =>
+      left.some((one) => isHere(one) && one.name === member.name),
+    )
+    const connecting = (leaving?.[0] ?? Promise.resolve()).then(() =>
+      member.connect(this.#stop.signal),
+    )
     const due = withDeadline('connecting', connecting, replacementDeadlineMs).catch(() => {})
     const settled = due.then(() => {
       successor.isDue = true
