@@ -175,7 +175,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   #succession: Promise<void> | undefined
   #configuring: Promise<unknown> = Promise.resolve()
   /** Members that are being replaced, with the promise that they have ended. */
-  readonly #serving = new Map<Promise<void>, readonly FleetMember[]>()
+  readonly #replacing = new Map<Promise<void>, readonly FleetMember[]>()
   #following: readonly Promise<void>[] = []
   #isTelling = false
   /** Remakes the schema; `undefined` until the gateway has its first one. */
@@ -370,7 +370,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     this.#stop.abort(new Error('the gateway is stopping'))
     await this.sharing?.[Symbol.asyncDispose]()
     await this.#configuring
-    await Promise.all(this.#serving.keys())
+    await Promise.all(this.#replacing.keys())
     await Promise.all(this.#following)
     await this.#publishing
     const successors = Array.from(this.#successors.values(), ({ member }) => member)
@@ -409,9 +409,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   async #reconcile(signal: AbortSignal): Promise<void> {
     const ending = AbortSignal.any([signal, this.#stop.signal])
     const membership = this.#configuring.then(() => this.#takeMembers())
-    this.#configuring = membership.catch((error: unknown) => {
-      this.#log.error('the clusters could not be changed', { error })
-    })
+    this.#configuring = membership.catch(this.#notChanged)
     const { added = [], served } = (await membership.catch(() => undefined)) ?? {}
     // An unreachable cluster delays neither its removal nor the others.
     const changed = this.#changed
@@ -475,10 +473,14 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     )
     if (isSame && removed.length === 0) return {}
     const served = this.#replace(removed)
-      .catch((error: unknown) => this.#log.error('the clusters could not be changed', { error }))
-      .finally(() => this.#serving.delete(served))
-    this.#serving.set(served, removed)
+      .catch(this.#notChanged)
+      .finally(() => this.#replacing.delete(served))
+    this.#replacing.set(served, removed)
     return { added, served }
+  }
+
+  readonly #notChanged = (error: unknown): void => {
+    this.#log.error('the clusters could not be changed', { error })
   }
 
   /** Makes the schema, and then ends the members that it had. */
@@ -516,7 +518,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   /** Connects a member that is to take the place of another one. */
   #successor(member: ClusterMember): Successor {
     // One of its name that has left a moment ago lets the archive go first.
-    const leaving = [...this.#serving].find(([, left]) =>
+    const leaving = [...this.#replacing].find(([, left]) =>
       left.some((one) => isHere(one) && one.name === member.name),
     )
     const connecting = (leaving?.[0] ?? Promise.resolve()).then(() =>

@@ -42,7 +42,8 @@ export async function prolongMember(
      UNION ALL SELECT 'cluster', address, cluster, NULL, NULL, NULL FROM serving`,
     [address, instance, leaving],
   )
-  const before = rows.find(({ what }) => what === 'before')
+  const said = Map.groupBy(rows, ({ what }) => what)
+  const before = said.get('before')?.[0]
   const wasLiving = Number(before?.['remaining'] ?? -1) >= 0
   if (!wasLiving) {
     await engine.urgent(`DELETE FROM members WHERE until < ${now} - ${forgottenMs}`)
@@ -50,20 +51,17 @@ export async function prolongMember(
   if (!wasLiving || before?.['leaving'] !== leaving) await engine.notify('members')
   return {
     isOther: wasLiving && before?.['name'] !== instance,
-    members: rows.flatMap((row) =>
-      row['what'] === 'member'
-        ? {
-            address: String(row['address']),
-            instance: String(row['name']),
-            remainingMs: Number(row['remaining']),
-            untilMs: Number(row['until']),
-            isLeaving: row['leaving'] === 1,
-          }
-        : [],
-    ),
-    holders: rows.flatMap((row) =>
-      row['what'] === 'cluster' ? [[String(row['name']), String(row['address'])] as const] : [],
-    ),
+    members: (said.get('member') ?? []).map((row) => ({
+      address: String(row['address']),
+      instance: String(row['name']),
+      remainingMs: Number(row['remaining']),
+      untilMs: Number(row['until']),
+      isLeaving: row['leaving'] === 1,
+    })),
+    holders: (said.get('cluster') ?? []).map((row) => [
+      String(row['name']),
+      String(row['address']),
+    ]),
   }
 }
 
