@@ -7,6 +7,7 @@ import {
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import { Backoff, sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { LinkedController } from '../lib/linked-controller.ts'
 import {
   aFlag,
   aFunction,
@@ -105,7 +106,8 @@ export interface ControllerParts {
 
 interface Reflecting {
   readonly reflector: Reflector
-  readonly stop: AbortController
+  /** Absent until it runs. */
+  stop: LinkedController | undefined
   running: Promise<void> | undefined
 }
 
@@ -143,7 +145,7 @@ export class Controller {
   /** Whether the objects of an archive may still be taken for several namespaces: nothing was listed yet. */
   #mayRestore: boolean
   /** While they are taken, no reflector starts. */
-  #restoring: { readonly stop: AbortController; readonly ended: Promise<void> } | undefined
+  #restoring: { readonly stop: LinkedController; readonly ended: Promise<void> } | undefined
   #run: ControllerRun | undefined
   #queue: DeltaQueue
   #isPausing = false
@@ -247,7 +249,7 @@ export class Controller {
       this.#reflectors.delete(name)
       if (name === everywhere && !reflector.awaitsBase) this.#mayRestore = false
       // Its deltas are in the queue before the delta that follows, and it sends no more.
-      stop.abort()
+      stop?.abort()
       if (running !== undefined) this.#leave(running)
     }
     if (namespaces !== undefined) this.#run?.queue.push({ type: 'NAMESPACES', namespaces })
@@ -263,7 +265,7 @@ export class Controller {
 
   #add(namespace: string): void {
     const reflector = this.#reflectorOf(namespace)
-    this.#reflectors.set(namespace, { reflector, stop: new AbortController(), running: undefined })
+    this.#reflectors.set(namespace, { reflector, stop: undefined, running: undefined })
   }
 
   /** Starts the reflectors that do not run yet. Those of several namespaces begin with the objects of an archive. */
@@ -272,8 +274,9 @@ export class Controller {
     if (this.#mayRestore && !this.#reflectors.has(everywhere)) {
       this.#mayRestore = false
       if (this.#reflectors.size > 0) {
-        const stop = new AbortController()
-        const ended = this.#restore(queue, AbortSignal.any([signal, stop.signal])).then(() => {
+        const stop = new LinkedController(signal)
+        const ended = this.#restore(queue, stop.signal).then(() => {
+          stop.unlink()
           this.#restoring = undefined
           if (this.#run === run) this.#start(run)
         })
@@ -283,9 +286,9 @@ export class Controller {
     if (this.#restoring !== undefined) return
     for (const [namespace, one] of this.#reflectors) {
       if (one.running !== undefined) continue
-      const { reflector, stop } = one
-      const sink = sinkOf(queue, namespace, stop.signal)
-      one.running = reflector.run(sink, AbortSignal.any([signal, stop.signal]))
+      one.stop = new LinkedController(signal)
+      const sink = sinkOf(queue, namespace, one.stop.signal)
+      one.running = one.reflector.run(sink, one.stop.signal)
       one.running.catch(broken)
     }
   }
@@ -319,7 +322,7 @@ export class Controller {
     const ends = this.#endOf(signal)
     while (!ends.aborted) {
       try {
-        await this.runOnce(signal)
+        await this.#once(ends)
       } catch (error) {
         await this.#recover(error, ends)
       }
@@ -334,18 +337,21 @@ export class Controller {
 
   /** Like {@link run}, but rejects with the error of `process` or an observer, after everything has ended. */
   async runOnce(signal: AbortSignal): Promise<void> {
+    await this.#once(this.#endOf(signal))
+  }
+
+  async #once(signal: AbortSignal): Promise<void> {
     const queue = new DeltaQueue(this.#queueLimit)
     this.#queue = queue
-    const ending = new AbortController()
-    const ends = AbortSignal.any([this.#endOf(signal), ending.signal])
+    const ending = new LinkedController(signal)
     // If a reflector fails, its part of the queue receives nothing more.
-    this.#run = { queue, signal: ends, broken: () => ending.abort() }
+    this.#run = { queue, signal: ending.signal, broken: () => ending.abort() }
     if (!this.#reflectors.has(everywhere)) {
       queue.push({ type: 'NAMESPACES', namespaces: new Set(this.#reflectors.keys()) })
     }
     this.#start(this.#run)
     try {
-      for await (const deltas of this.#queue.batches(ends)) {
+      for await (const deltas of this.#queue.batches(ending.signal)) {
         const processed = this.#parts.process(deltas)
         if (processed !== undefined) await processed
         this.#reportSlowList(deltas)

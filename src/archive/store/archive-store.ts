@@ -70,7 +70,14 @@ import {
 } from './published.ts'
 import { changesSince } from './resumed-changes.ts'
 import { forgetOld } from './retention.ts'
-import { prolongMember, removeGone, removeMember, takeClusters } from './sharing-rows.ts'
+import {
+  beatMs,
+  MemberBeats,
+  prolongMember,
+  removeGone,
+  removeMember,
+  takeClusters,
+} from './sharing-rows.ts'
 import { openSqliteFile, openSqliteMemory, putAside } from './sqlite-engine.ts'
 
 /** What the store tells while it works. */
@@ -146,14 +153,21 @@ class ArchiveStore implements ArchiveCalls {
   readonly #parkedUntilMs = new Map<string, number>()
   #bytesSinceForgetting = 0
   readonly #timers: NodeJS.Timeout[] = []
+  readonly #beats = new MemberBeats()
 
   readonly publishedAfter: ArchiveCalls['publishedAfter'] = this.#asked(publishedAfter)
   readonly lackedDocuments: ArchiveCalls['lackedDocuments'] = this.#asked(lackedDocuments)
   readonly keepDocument: ArchiveCalls['keepDocument'] = this.#asked(keepDocument)
   readonly documentsOf: ArchiveCalls['documentsOf'] = this.#asked(documentsOf)
-  readonly prolongMember: ArchiveCalls['prolongMember'] = this.#asked(prolongMember)
+  readonly prolongMember: ArchiveCalls['prolongMember'] = this.#asked((engine, member) => {
+    this.#beats.said(member)
+    return prolongMember(engine, member)
+  })
   readonly takeClusters: ArchiveCalls['takeClusters'] = this.#asked(takeClusters)
-  readonly removeMember: ArchiveCalls['removeMember'] = this.#asked(removeMember)
+  readonly removeMember: ArchiveCalls['removeMember'] = this.#asked((engine, member) => {
+    this.#beats.said(undefined)
+    return removeMember(engine, member)
+  })
   readonly removeGone: ArchiveCalls['removeGone'] = this.#asked(removeGone)
 
   constructor(place: ArchivePlace, engine: Engine, options: StoreOptions, events: StoreEvents) {
@@ -169,6 +183,7 @@ class ArchiveStore implements ArchiveCalls {
     this.#timers.push(setInterval(() => this.#forget(), forgetEachMs))
     if (this.#holders !== undefined) {
       this.#timers.push(setInterval(() => void this.#prolong(), prolongMs))
+      this.#timers.push(setInterval(() => void this.#beats.beat(this.#engine), beatMs))
       this.#engine.listen(this.#events.othersWrote)
     }
     this.#forget()

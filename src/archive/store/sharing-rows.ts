@@ -15,6 +15,9 @@ import { now, shortenedHolds } from './holders.ts'
 
 /** How long a gateway counts as living that says nothing more. */
 export const memberMs = 6_000
+/** How long the worker goes on saying so when the gateway's own thread says nothing, and how often. */
+const silentMs = 9_000
+export const beatMs = 2_000
 /** How long the row of a gateway that is gone stays, and then until another one joins. */
 const forgottenMs = 3_600_000
 
@@ -62,6 +65,34 @@ export async function prolongMember(
       String(row['name']),
       String(row['address']),
     ]),
+  }
+}
+
+/**
+ * Says that the gateway lives while its own thread cannot: with a thousand clusters on a busy machine, V8 may hold that thread for seconds
+ * to collect its heap. All clusters would move, to others that are as busy, and back again. A thread that stands still for longer counts
+ * as gone. A gateway of which nothing is heard at all, of which the process or the computer has ended, does after {@link memberMs}.
+ */
+export class MemberBeats {
+  #member: SharingMember | undefined
+  #saidMs = 0
+  #isBeating = false
+
+  /** Notes what the gateway's thread has said last; `undefined`: that it lives no more. */
+  said(member: SharingMember | undefined): void {
+    this.#member = member
+    this.#saidMs = performance.now()
+  }
+
+  /** Never rejects: the next prolongation says why not. */
+  async beat(engine: Urgent): Promise<void> {
+    const member = this.#member
+    if (member === undefined || this.#isBeating) return
+    if (performance.now() - this.#saidMs > silentMs) return
+    this.#isBeating = true
+    const text = `UPDATE members SET until = ${now} + ${memberMs} WHERE address = $1 AND instance = $2`
+    await engine.urgent(text, [member.address, member.instance]).catch(() => undefined)
+    this.#isBeating = false
   }
 }
 

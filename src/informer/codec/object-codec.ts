@@ -9,7 +9,7 @@ import { CodedError } from '../../lib/coded-error.ts'
 import { parseExact } from '../../lib/json.ts'
 import { heapShare } from '../../lib/process-memory.ts'
 import { mayHoldLongInteger, withoutSpace } from './json-scan.ts'
-import { ObjectText } from './object-text.ts'
+import { type ObjectText, objectTextOf } from './object-text.ts'
 import { type ObjectSelection, type SelectedValue, withinRoom } from './projection.ts'
 import {
   Difference,
@@ -125,7 +125,7 @@ class TemplateCodec implements ObjectCodec {
     this.#resource = resource
     this.#metadataOnly = metadataOnly
     this.#type = { apiVersion: apiVersionOf(resource), kind: resource.kind }
-    this.#text = new ObjectText(resource, metadataOnly)
+    this.#text = objectTextOf(resource, metadataOnly)
   }
 
   encode(text: Uint8Array): EncodedObject {

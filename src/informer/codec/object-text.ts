@@ -1,5 +1,6 @@
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { lastAppliedAnnotation, objectKey } from '../../kubernetes/object.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
 import { jsonChar } from '../../lib/json-text.ts'
 import { isSpace, matches, Members, skipString, skipValue } from './json-scan.ts'
 
@@ -33,10 +34,18 @@ function roomOf(size: number): { readonly bytes: Buffer; readonly view: DataView
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength) }
 }
 
+const shared = new Map<string, ObjectText>()
+
+/** The one of all codecs of a type. */
+export function objectTextOf(resource: ApiResource, metadataOnly: boolean): ObjectText {
+  const key = `${apiVersionOf(resource)} ${resource.kind} ${metadataOnly}`
+  return getOrInsert(shared, key, () => new ObjectText(resource, metadataOnly))
+}
+
 /**
  * The JSON of one object in the form that the codec needs: `apiVersion` and `kind` first, and without what is never
  * held (`managedFields`, the last-applied annotation; with `metadataOnly`, everything but `metadata`). Cut from the
- * received bytes in one pass over the metadata, without parsing. Reused for every object of a codec.
+ * received bytes in one pass over the metadata, without parsing. Reused for every object of its type.
  */
 export class ObjectText {
   bytes: Buffer = room.bytes

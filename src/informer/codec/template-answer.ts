@@ -27,8 +27,9 @@ const entryBytes = 100
  */
 export class AnswerCache {
   readonly #maxBytes: number
-  #young = new WeakMap<Template, Answers>()
-  #old = new WeakMap<Template, Answers>()
+  /** Absent while they are not needed: a fleet has thousands of caches, and V8 visits each such map whenever it collects. */
+  #young: WeakMap<Template, Answers> | undefined
+  #old: WeakMap<Template, Answers> | undefined
   #youngBytes = 0
   #oldBytes = 0
 
@@ -42,20 +43,21 @@ export class AnswerCache {
 
   /** Returns `undefined` if the template's rows must be decoded. */
   answer(template: Template, selection: ObjectSelection): TemplateAnswer | undefined {
-    const young = this.#young.get(template)?.get(selection)
+    const young = this.#young?.get(template)?.get(selection)
     return (young === undefined ? this.#renew(template, selection) : young) ?? undefined
   }
 
   #renew(template: Template, selection: ObjectSelection): TemplateAnswer | null {
-    const old = this.#old.get(template)?.get(selection)
+    const old = this.#old?.get(template)?.get(selection)
     const answer = old === undefined ? (answerOf(template, selection) ?? null) : old
     this.#youngBytes += entryBytes + (answer?.bytes ?? 0)
     if (this.#youngBytes > this.#maxBytes) {
       this.#old = this.#young
       this.#oldBytes = this.#maxBytes
-      this.#young = new WeakMap()
+      this.#young = undefined
       this.#youngBytes = entryBytes + (answer?.bytes ?? 0)
     }
+    this.#young ??= new WeakMap()
     const answers: Answers = this.#young.get(template) ?? new Map()
     this.#young.set(template, answers.set(selection, answer))
     return answer

@@ -165,12 +165,11 @@ export class TemplateSet {
   readonly #all: Group = newGroup()
   #templateOfAll: Template | undefined
   #sweepAt = firstSweep
-  #bytes = 0
-  readonly #collected = new FinalizationRegistry((bytes: number) => (this.#bytes -= bytes))
+  readonly #size = { bytes: 0 }
 
   /** The approximate memory of the templates that were created and not yet collected. */
   get bytes(): number {
-    return this.#bytes
+    return this.#size.bytes
   }
 
   find({ siblings, kin }: ObjectText): Template | undefined {
@@ -189,8 +188,8 @@ export class TemplateSet {
     const template = createTemplate(text.bytes, text.end, object)
     if (template !== undefined) {
       const bytes = templateBytes(template)
-      this.#bytes += bytes
-      this.#collected.register(template, bytes)
+      this.#size.bytes += bytes
+      collected.register(template, { size: this.#size, bytes })
     }
     if (all) this.#templateOfAll = template
     const group = all ? undefined : this.#groupOf(kin ? text.kin : text.siblings)
@@ -220,6 +219,12 @@ export class TemplateSet {
     this.#sweepAt = Math.max(firstSweep, this.#groups.size * 2)
   }
 }
+
+/** Of all sets: each registry costs V8 time whenever it collects, and a fleet has thousands of sets. */
+const collected = new FinalizationRegistry<{
+  readonly size: { bytes: number }
+  readonly bytes: number
+}>(({ size, bytes }) => (size.bytes -= bytes))
 
 function isDue(group: Group | undefined, text: ObjectText, excess: number): boolean {
   if (group === undefined) return false

@@ -1,6 +1,7 @@
 import { Backoff, sleep } from '../../lib/backoff.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { withDeadline } from '../../lib/deadline.ts'
+import { LinkedController } from '../../lib/linked-controller.ts'
 import {
   anyResourceVersion,
   compareResourceVersions,
@@ -86,7 +87,7 @@ export class Reflector {
   readonly #position = new Position()
   /** The open watch. A streaming list leaves its stream open for the watch that follows. */
   #stream: WatchStream | undefined
-  #opening: AbortController | undefined
+  #opening: LinkedController | undefined
   /** Whether the server was unreachable and has sent no object since. */
   #wasUnreached = false
   #mayStream: boolean
@@ -274,10 +275,8 @@ export class Reflector {
     this.#doing = 'listing'
     const clock = new ListClock(() => this.#heard())
     this.#position.moved(resourceVersion)
-    const leaving = new AbortController()
-    const opening = clock.untilFirstByte(
-      this.#open({ resourceVersion }, AbortSignal.any([signal, leaving.signal])),
-    )
+    const leaving = new LinkedController(signal)
+    const opening = clock.untilFirstByte(this.#open({ resourceVersion }, leaving.signal))
     opening.catch(() => {})
     try {
       const { intake, stage } = this.#parts
@@ -385,9 +384,10 @@ export class Reflector {
 
   /** Reads one watch to its end. Returns if the server ended it in order. */
   async #watch(signal: AbortSignal): Promise<void> {
-    this.#opening = new AbortController()
-    const opening = AbortSignal.any([signal, this.#opening.signal])
-    this.#stream ??= await this.#openFromLast(opening)
+    if (this.#stream === undefined) {
+      this.#opening = new LinkedController(signal)
+      this.#stream = await this.#openFromLast(this.#opening.signal)
+    }
     const stream = this.#stream
     await this.#consume(stream, signal)
     if (!stream.hasRunItsTime && this.#position.doubt === 'none') this.#position.doubt = 'ended'
@@ -449,10 +449,8 @@ export class Reflector {
     this.#doing = 'watching'
     const queue = this.#queue
     const release = abortOnSuspend(stream, this.#options.suspendGapMs)
-    const over = new AbortController()
-    if (this.#position.probeDue !== undefined) {
-      void this.#probeWhileSilent(stream, AbortSignal.any([signal, over.signal]))
-    }
+    const over = new LinkedController(signal)
+    if (this.#position.probeDue !== undefined) void this.#probeWhileSilent(stream, over.signal)
     try {
       while (!signal.aborted) {
         if (this.#catchingUp !== undefined && (await this.#isCaughtUp(stream))) this.#caughtUp()
@@ -525,6 +523,8 @@ export class Reflector {
     const stream = this.#stream
     this.#stream = undefined
     await stream?.close()
+    this.#opening?.abort()
+    this.#opening = undefined
   }
 
   /** Waits for the server's `Retry-After`, else the back-off. Ends early when an unreachable server is back. */
@@ -540,8 +540,8 @@ export class Reflector {
     if (askedMs > 0) return await sleep(Math.min(askedMs, this.#options.maxRetryAfterMs), signal)
     if (!isUnreached(error)) return await sleep(delayMs, signal)
     this.#wasUnreached = true
-    const woken = new AbortController()
-    const ends = AbortSignal.any([signal, woken.signal])
+    const woken = new LinkedController(signal)
+    const ends = woken.signal
     const back = (isBack: boolean): void => {
       if (isBack) this.#backoff.restart()
       woken.abort()

@@ -1,5 +1,6 @@
 import { CodedError } from '../../lib/coded-error.ts'
 import { DeadlineError, withDeadline } from '../../lib/deadline.ts'
+import { LinkedController } from '../../lib/linked-controller.ts'
 import type { ListerWatcher, WatchOptions } from './lister-watcher.ts'
 
 /** The process was suspended, so its connections may be half-open. */
@@ -13,7 +14,7 @@ class SuspendedError extends CodedError {
 export class WatchStream {
   frames = 0
   readonly #iterator: AsyncIterator<readonly Uint8Array[]>
-  readonly #controller: AbortController
+  readonly #controller: LinkedController
   readonly #startedMs: number
   readonly #timeoutMs: number
   #unread: readonly Uint8Array[] = []
@@ -26,15 +27,20 @@ export class WatchStream {
   ): Promise<WatchStream> {
     // Counted from the request: some proxies withhold even the headers until the first event.
     const startedMs = performance.now()
-    const controller = new AbortController()
-    const frames = await source.watch(options, AbortSignal.any([signal, controller.signal]))
-    const timeoutMs = (options.timeoutSeconds ?? 0) * 1000
-    return new WatchStream(frames[Symbol.asyncIterator](), controller, startedMs, timeoutMs)
+    const controller = new LinkedController(signal)
+    try {
+      const frames = await source.watch(options, controller.signal)
+      const timeoutMs = (options.timeoutSeconds ?? 0) * 1000
+      return new WatchStream(frames[Symbol.asyncIterator](), controller, startedMs, timeoutMs)
+    } catch (error) {
+      controller.unlink()
+      throw error
+    }
   }
 
   private constructor(
     iterator: AsyncIterator<readonly Uint8Array[]>,
-    controller: AbortController,
+    controller: LinkedController,
     startedMs: number,
     timeoutMs: number,
   ) {
