@@ -80,7 +80,12 @@ export interface WaitingChanges {
 
 /** The most bytes that wait. */
 const maxWaitingBytes = 32 * 2 ** 20
+/**
+ * How long changes are gathered, and positions without a change: a server sends one for each watch and minute, which are hundreds a second
+ * for a thousand clusters. All recordings of a process write at the same moments, so that one transaction has what many of them gathered.
+ */
 const gatherMs = 250
+const gatherPositionsMs = 1_000
 /** How long a start waits for what the archive has of a kind. */
 const openDeadlineMs = 2_500
 /** How long a resumption waits for what is not written yet. */
@@ -237,7 +242,8 @@ export class KindRecording implements ArchivedResource {
     if (this.#writes === undefined) return undefined
     const { id, writtenMs } = this.#writes
     const nowMs = Date.now()
-    const first = this.#waiting[0] ?? this.#open
+    const first =
+      this.#waiting.find(saysMore) ?? (this.#open && saysMore(this.#open) ? this.#open : undefined)
     const waiting = first?.afterMs ?? first?.beginsMs ?? nowMs
     const behind = this.#mode === 'current' ? nowMs : (this.#knownMs ?? writtenMs)
     const { awayMs = nowMs, baseMs = nowMs } = this.#watches
@@ -389,14 +395,22 @@ export class KindRecording implements ArchivedResource {
     if (at !== undefined && at.namespace !== '') {
       batch.reached.set(at.namespace, at.isListing === true ? undefined : at.resourceVersion)
     }
-    if (changes.length > 0) batch.timeMs = nowMs
+    if (changes.length > 0) {
+      if (batch.keys.length === changes.length) this.#sealWithin(gatherMs)
+      batch.timeMs = nowMs
+    }
     batch.position = position
     if (batch.isFull) this.#seal()
   }
 
   #begin(timeMs: number, afterMs: number | undefined, position: ResourceVersion): WaitingBatch {
-    this.#timer = setTimeout(() => this.#seal(), gatherMs).unref()
+    this.#sealWithin(gatherPositionsMs)
     return new WaitingBatch(timeMs, afterMs, position)
+  }
+
+  #sealWithin(ms: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#seal(), ms - (performance.now() % ms)).unref()
   }
 
   #seal(): void {
@@ -669,6 +683,11 @@ export class KindRecording implements ArchivedResource {
     first.promise.catch(() => {})
     return { known: first.promise, held }
   }
+}
+
+/** Whether a batch has more than a position, which nobody misses who reads. */
+function saysMore({ keys, afterMs }: WaitingBatch): boolean {
+  return keys.length > 0 || afterMs !== undefined
 }
 
 /** A position of the archive in this incarnation of the cluster. `latest`: the last version of the server in it. */

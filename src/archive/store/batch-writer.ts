@@ -389,30 +389,49 @@ async function updateKinds(
   works: readonly BatchOfKind[],
   rows: WrittenRows,
 ): Promise<void> {
-  const last = new Map(works.map((work) => [work.kind.id, work]))
-  for (const [id, { kind, batch }] of last) {
-    const counts = rows.counts.get(id)
-    const own = works.filter((work) => work.kind === kind)
-    const namespaces = own.reduce((all, work) => namespacesAfter(all, work.batch), kind.namespaces)
+  const byKind = Map.groupBy(works, ({ kind }) => kind)
+  const updates = [...byKind].flatMap(([kind, own]) => {
+    const last = own.at(-1)?.batch
+    if (last === undefined) return []
+    const counts = rows.counts.get(kind.id)
+    const namespaces = own.reduce((all, { batch }) => namespacesAfter(all, batch), kind.namespaces)
+    const update: readonly SqlValue[] = [
+      kind.id,
+      positionAfter(own, kind) ?? null,
+      namespaces === undefined ? null : JSON.stringify(namespaces),
+      last.incarnation,
+      writtenAfter(kind, last),
+      counts?.objects ?? 0,
+      counts?.objectBytes ?? 0,
+      counts?.changes ?? 0,
+      counts?.changeBytes ?? 0,
+    ]
+    return [update]
+  })
+  for (const some of inGroups(updates, kindsAtOnce)) {
+    const values = some.map((_, at) => {
+      const casts = kindColumnTypes.map(
+        (type, column) => `CAST($${at * kindColumnTypes.length + column + 1} AS ${type})`,
+      )
+      return `(${casts.join(', ')})`
+    })
     await statements.rows(
-      `UPDATE kinds SET position = $2, namespaces = $3, incarnation = $4, written = $5,
-         objects = objects + $6, object_bytes = object_bytes + $7,
-         changes = changes + $8, change_bytes = change_bytes + $9 WHERE id = $1`,
-      [
-        id,
-        positionAfter(own, kind) ?? null,
-        namespaces === undefined ? null : JSON.stringify(namespaces),
-        batch.incarnation,
-        writtenAfter(kind, batch),
-        counts?.objects ?? 0,
-        counts?.objectBytes ?? 0,
-        counts?.changes ?? 0,
-        counts?.changeBytes ?? 0,
-      ],
+      `UPDATE kinds SET position = given.column2, namespaces = given.column3, incarnation = given.column4,
+         written = given.column5, objects = objects + given.column6, object_bytes = object_bytes + given.column7,
+         changes = changes + given.column8, change_bytes = change_bytes + given.column9
+       FROM (VALUES ${values.join(', ')}) AS given WHERE kinds.id = given.column1`,
+      some.flat(),
     )
-    if (batch.list?.isLast === true) await endList(statements, kind, batch)
+  }
+  for (const [kind, own] of byKind) {
+    const last = own.at(-1)?.batch
+    if (last?.list?.isLast === true) await endList(statements, kind, last)
   }
 }
+
+/** Of the values of a kind that is updated. */
+const kindColumnTypes = 'BIGINT TEXT TEXT TEXT BIGINT BIGINT BIGINT BIGINT BIGINT'.split(' ')
+const kindsAtOnce = 500
 
 /**
  * Gives the changes that the list has found its position. No row tells of an object that came and went before the list, so no
