@@ -126,6 +126,8 @@ export interface ObjectChunk {
   readonly namespaces: KindState['namespaces']
   readonly mark: BaseMark
   readonly incarnation: string
+  /** Whether no other chunk follows; false: there may be none all the same. */
+  readonly isLast: boolean
   readonly ends: Uint32Array
   readonly bytes: Uint8Array
 }

@@ -154,20 +154,21 @@ class WorkerArchive implements Archive {
 
   async *objects(kind: number): AsyncIterable<ObjectChunk> {
     const call = this.#calls
-    await this.#ask('objects', [kind])
     const next = () => this.#ask<ObjectChunk | undefined>('next', [call])
+    let hasEnded = false
     try {
-      // The worker reads the next chunk while this one is used.
-      let coming = next()
+      let coming = this.#ask<ObjectChunk | undefined>('objects', [kind])
       for (;;) {
         const chunk = await coming
-        if (chunk === undefined) return
-        coming = next()
+        hasEnded = chunk?.isLast ?? true
+        // The worker reads the next chunk while this one is used.
+        if (!hasEnded) coming = next()
         coming.catch(() => undefined)
-        yield chunk
+        if (chunk !== undefined) yield chunk
+        if (hasEnded) return
       }
     } finally {
-      this.#ask('return', [call]).catch(() => undefined)
+      if (!hasEnded) this.#ask('return', [call]).catch(() => undefined)
     }
   }
 

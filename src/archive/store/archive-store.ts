@@ -21,7 +21,6 @@ import {
   type ChangesQuestion,
   type ClusterMark,
   type DifferencesQuestion,
-  joinedTexts,
   type KeptKind,
   type KindPosition,
   type KindState,
@@ -44,11 +43,11 @@ import { behind, BatchWriter } from './batch-writer.ts'
 import { lost, unlessLost } from './bodies.ts'
 import { migrate, places, type Engine } from './engine.ts'
 import { forgetClusters, Holders, holdMs, ofAnother, prolongMs } from './holders.ts'
-import { readableText } from './kept-state.ts'
+import { KindReads } from './kind-reads.ts'
 import {
   adopt,
   type BatchOfKind,
-  knownRow,
+  isRowOf,
   namespacesOf,
   registered,
   remember,
@@ -136,6 +135,7 @@ class ArchiveStore implements ArchiveCalls {
   readonly #options: StoreOptions & PastOptions
   readonly #events: StoreEvents
   readonly #writer = new BatchWriter(16 * 2 ** 20)
+  readonly #reads = new KindReads(() => this.prepare(), this.#writer.texts)
   readonly #kinds = new Map<number, WrittenKind>()
   /** Only where processes share a database. */
   readonly #holders: Holders | undefined
@@ -221,27 +221,33 @@ class ArchiveStore implements ArchiveCalls {
     return this.#ask(async (engine) => {
       await this.#claim(engine, [archived.cluster])
       const isHeld = this.#holds(archived.cluster)
-      const row =
-        (await knownRow(engine, archived, isHeld)) ??
-        (await engine.transaction((statements) => registered(statements, archived, isHeld)))
+      const known = await this.#reads.row(archived)
+      const isKnown = known !== undefined && (!isHeld || isRowOf(archived, known))
+      const row = isKnown
+        ? known
+        : await engine.transaction((statements) => registered(statements, archived, isHeld))
       const id = Number(row['id'])
       const written: WrittenKind = this.#kinds.get(id) ?? { id, archived, ...unwritten }
       written.archived = archived
       adopt(written, row)
       this.#kinds.set(id, written)
-      const { position, namespaces, incarnation } = written
-      const objects = Number(row['objects'])
+      const { position, namespaces, incarnation, objects } = written
       return { id, position, namespaces, incarnation, writtenMs: writtenIn(row), objects, isHeld }
     })
   }
 
   write(batch: ArchiveBatch): Promise<void> {
-    const kind = this.#kinds.get(batch.kind)
-    if (kind === undefined) throw new RangeError(`no kind ${batch.kind} was registered`)
+    const kind = this.#kind(batch.kind)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#queue.push({ kind, batch, resolve, reject, sinceMs: performance.now() })
     this.#writing ??= this.#drain()
     return promise
+  }
+
+  #kind(id: number): WrittenKind {
+    const kind = this.#kinds.get(id)
+    if (kind !== undefined) return kind
+    throw new RangeError(`no kind ${id} was registered`)
   }
 
   async mark(marks: readonly ClusterMark[]): Promise<void> {
@@ -256,37 +262,10 @@ class ArchiveStore implements ArchiveCalls {
     })
   }
 
-  async *objects(kind: number): AsyncIterable<ObjectChunk> {
+  async *objects(id: number): AsyncIterable<ObjectChunk> {
     const engine = await this.prepare()
-    const { keysOnly = false } = this.#kinds.get(kind)?.archived ?? {}
     try {
-      // One statement, since another process may be writing.
-      const chunks = engine.chunks(
-        `SELECT position, namespaces, incarnation, NULL AS dictionary, NULL AS body, since_position,
-           (SELECT MAX(id) FROM changes WHERE kind_id = $1) AS last_change FROM kinds WHERE id = $1
-         UNION ALL SELECT NULL, NULL, NULL, dictionary, body, NULL, NULL
-         FROM objects WHERE kind_id = $1`,
-        [kind],
-        objectsAtOnce,
-      )
-      for await (const rows of chunks) {
-        const of = rows.find((row) => row['body'] === null)
-        const texts: Uint8Array[] = []
-        for (const row of rows) {
-          if (row !== of)
-            texts.push(storable(await this.#writer.texts.bytes(engine, row), keysOnly))
-        }
-        yield {
-          position: textOf(of?.['position']),
-          namespaces: namespacesOf(of),
-          mark: {
-            lastChange: Number(of?.['last_change'] ?? 0),
-            sincePosition: textOf(of?.['since_position']) ?? null,
-          },
-          incarnation: String(of?.['incarnation']),
-          ...joinedTexts(texts),
-        }
-      }
+      yield* this.#reads.objects(this.#kind(id))
     } catch (error) {
       throw await this.#failed(engine, error)
     }
@@ -647,7 +626,6 @@ interface Waiting extends BatchOfKind {
   readonly sinceMs: number
 }
 
-const objectsAtOnce = 500
 const recordsAtOnce = 2_000
 const bytesAtOnce = 2 * 2 ** 20
 const [firstRetryMs, maxRetryMs] = [100, 2_000]
@@ -677,16 +655,4 @@ function remove(queue: Waiting[], works: readonly Waiting[]): void {
   const gone = new Set(works)
   const left = queue.filter((work) => !gone.has(work))
   queue.splice(0, queue.length, ...left)
-}
-
-/** A body as a store takes it: of a Secret the metadata. Throws if it lacks what is not kept. */
-function storable(body: Buffer, keysOnly: boolean): Uint8Array {
-  const end = body.indexOf('\n')
-  const json = end < 0 ? body : body.subarray(0, end)
-  if (!keysOnly) return json
-  const { data: _, ...kept } = JSON.parse(json.toString()) as { readonly data?: unknown }
-  const text = JSON.stringify(kept)
-  if (readableText(text) === text) return Buffer.from(text)
-  const problem = 'the archive has not all annotations of Secrets: some hold a copy of the Secret'
-  throw new ArchiveError('ARCHIVE_BEHIND', problem, 'nothing is to be done: Secrets are listed')
 }

@@ -1,6 +1,6 @@
 /*
  * The worker thread of the archive: opens the database, and answers the calls that come as messages. The objects of a kind
- * are fetched chunk by chunk (`objects`, then `next` until there is none), so that the reader sets the pace.
+ * are fetched chunk by chunk (`objects`, then `next` until the last one), so that the reader sets the pace.
  */
 
 import { parentPort, workerData } from 'node:worker_threads'
@@ -64,15 +64,9 @@ async function answer(
   if (method === 'open') return send({ call, result: undefined })
   if (method === 'objects') {
     iterators.set(call, store.objects(Number(parameters[0]))[Symbol.asyncIterator]())
-    return send({ call, result: undefined })
+    return sendChunk(call, call)
   }
-  if (method === 'next') {
-    const [of] = parameters
-    const chunk: ObjectChunk | undefined = (await iterators.get(Number(of))?.next())?.value
-    if (chunk === undefined) iterators.delete(Number(of))
-    const transfer = chunk === undefined ? [] : [chunk.bytes.buffer, chunk.ends.buffer]
-    return send({ call, result: chunk }, transfer as readonly ArrayBuffer[])
-  }
+  if (method === 'next') return sendChunk(call, Number(parameters[0]))
   if (method === 'return') {
     await iterators.get(Number(parameters[0]))?.return?.()
     iterators.delete(Number(parameters[0]))
@@ -82,6 +76,18 @@ async function answer(
   const result = await Reflect.apply(work, store, parameters)
   // Values of fields may be numbers that only a text can hold.
   send({ call, result: asText.has(method) ? JSON.stringify(result) : result })
+}
+
+async function sendChunk(call: number, of: number): Promise<void> {
+  const iterator = iterators.get(of)
+  const chunk: ObjectChunk | undefined = (await iterator?.next())?.value
+  if (chunk?.isLast !== false) {
+    iterators.delete(of)
+    // It has nothing more, and ends.
+    iterator?.next().catch(() => undefined)
+  }
+  const transfer = chunk === undefined ? [] : [chunk.bytes.buffer, chunk.ends.buffer]
+  send({ call, result: chunk }, transfer as readonly ArrayBuffer[])
 }
 
 /** Calls that are answered with JSON. */

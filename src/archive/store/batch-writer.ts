@@ -8,7 +8,7 @@ import { getOrInsert } from '../../lib/get-or-insert.ts'
 import type { ArchiveBatch, ArchivedKind } from '../archive-calls.ts'
 import { ArchiveError } from '../archive-options.ts'
 import { KeptTexts, lost, packedText, unlessLost } from './bodies.ts'
-import { pairs, type SqlValue, type Statements, type Transaction } from './engine.ts'
+import { tuples, type SqlValue, type Statements, type Transaction } from './engine.ts'
 import {
   type BatchOfKind,
   keyOf,
@@ -262,7 +262,7 @@ export class BatchWriter {
       for (const some of inGroups([...unknown], keysAtOnce)) {
         const rows = await statements.rows(
           `SELECT namespace, name, uid, version, labels, dictionary, body FROM objects
-           WHERE kind_id = $1 AND (namespace, name) IN (${pairs(some.length, 2)})`,
+           WHERE kind_id = $1 AND (namespace, name) IN (${tuples(some.length, 2, 2)})`,
           [kind, ...some.flatMap(namespaceAndName)],
         )
         for (const row of rows) {
@@ -339,7 +339,7 @@ class WrittenRows {
     for (const [kind, keys] of this.#removed) {
       for (const some of inGroups([...keys], keysAtOnce)) {
         await statements.rows(
-          `DELETE FROM objects WHERE kind_id = $1 AND (namespace, name) IN (${pairs(some.length, 2)})`,
+          `DELETE FROM objects WHERE kind_id = $1 AND (namespace, name) IN (${tuples(some.length, 2, 2)})`,
           [kind, ...some.flatMap(namespaceAndName)],
         )
       }

@@ -5,7 +5,7 @@
  */
 
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib'
-import type { SqlRow, SqlValue, Statements } from './engine.ts'
+import { places, type SqlRow, type SqlValue, type Statements } from './engine.ts'
 
 const checksumBytes = 4
 
@@ -66,14 +66,26 @@ export class KeptTexts {
     id: SqlValue | undefined,
   ): Promise<Uint8Array | undefined> {
     if (id === null || id === undefined) return undefined
-    const known = this.#dictionaries.get(Number(id))
-    if (known !== undefined) return known
-    const [row] = await statements.rows('SELECT body FROM dictionaries WHERE id = $1', [id])
-    const body = row?.['body']
-    if (!(body instanceof Uint8Array)) return undefined
-    if (this.#dictionaries.size >= maxDictionaries) this.#dictionaries.clear()
-    this.#dictionaries.set(Number(id), body)
-    return body
+    if (!this.#dictionaries.has(Number(id))) await this.fetch(statements, [id])
+    return this.#dictionaries.get(Number(id))
+  }
+
+  /** Fetches the dictionaries that rows will ask for, by one statement. */
+  async fetch(
+    statements: Pick<Statements, 'rows'>,
+    ids: readonly (SqlValue | undefined)[],
+  ): Promise<void> {
+    const given = ids.filter((id) => id !== null && id !== undefined)
+    const lacked = [...new Set(given)].filter((id) => !this.#dictionaries.has(Number(id)))
+    if (lacked.length === 0) return
+    const rows = await statements.rows(
+      `SELECT id, body FROM dictionaries WHERE id IN (${places(lacked, 1)})`,
+      lacked,
+    )
+    if (this.#dictionaries.size + rows.length > maxDictionaries) this.#dictionaries.clear()
+    for (const { id, body } of rows) {
+      if (body instanceof Uint8Array) this.#dictionaries.set(Number(id), body)
+    }
   }
 
   /** The bytes (UTF-8) of a row with `dictionary` and this column. */

@@ -75,12 +75,12 @@ export function places(values: readonly unknown[], first: number): string {
   return values.map((_, at) => `$${first + at}`).join(', ')
 }
 
-/** `VALUES ($2, $3), ($4, $5)`. */
-export function pairs(count: number, first: number): string {
-  const all = Array.from(
-    { length: count },
-    (_, at) => `($${first + 2 * at}, $${first + 2 * at + 1})`,
-  )
+/** `VALUES ($1, $2), ($3, $4)`: some tuples of so many values, of which the first one is `$first`. */
+export function tuples(count: number, size: number, first = 1): string {
+  const all = Array.from({ length: count }, (_, at) => {
+    const values = Array.from({ length: size }, (__, column) => `$${first + at * size + column}`)
+    return `(${values.join(', ')})`
+  })
   return `VALUES ${all.join(', ')}`
 }
 

@@ -2,7 +2,7 @@
 
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import type { ArchiveBatch, ArchivedKind, ClusterMark, KindState } from '../archive-calls.ts'
-import type { SqlRow, Statements } from './engine.ts'
+import { type SqlRow, type Statements, tuples } from './engine.ts'
 
 /** A kind that is written. */
 export interface WrittenKind {
@@ -14,6 +14,8 @@ export interface WrittenKind {
   writtenMs: number
   /** Since when all changes are known; `undefined`: there was no whole list yet. */
   beginsMs: number | undefined
+  /** How many objects there were when its row was read. */
+  objects: number
   /** The keys that the parts of a list have named until now. */
   list: { readonly number: number; readonly named: Set<string> } | undefined
 }
@@ -29,6 +31,7 @@ export const unwritten = {
   incarnation: '',
   writtenMs: 0,
   beginsMs: undefined,
+  objects: 0,
   list: undefined,
 }
 
@@ -61,35 +64,44 @@ export async function registered(
       [cluster, group, resource, form],
     )
   }
-  return (await kindRow(statements, archived)) ?? {}
+  const rows = await kindRows(statements, [archived])
+  return rows.get(kindPlace(archived)) ?? {}
 }
 
-/** The row of a kind that is there already, as it should be: most are, when a gateway takes clusters over. */
-export async function knownRow(
-  statements: Statements,
-  archived: ArchivedKind,
-  mayWrite: boolean,
-): Promise<SqlRow | undefined> {
-  const row = await kindRow(statements, archived)
+/** Whether a kind has the row that it should have: most have, when a gateway takes clusters over. */
+export function isRowOf(archived: ArchivedKind, row: SqlRow): boolean {
   const { version, kind, namespaced, form } = archived
-  const isSame =
-    row?.['version'] === version &&
+  return (
+    row['version'] === version &&
     row['kind'] === kind &&
     Number(row['namespaced']) === (namespaced ? 1 : 0) &&
     row['form'] === form
-  return isSame || !mayWrite ? row : undefined
+  )
 }
 
-async function kindRow(
-  statements: Statements,
-  { cluster, group, resource }: ArchivedKind,
-): Promise<SqlRow | undefined> {
-  const [row] = await statements.rows(
+/** The rows of kinds that have one, with the marks of their holders, by {@link kindPlace}. */
+export async function kindRows(
+  statements: Pick<Statements, 'rows'>,
+  kinds: readonly ArchivedKind[],
+): Promise<ReadonlyMap<string, SqlRow>> {
+  const rows = await statements.rows(
     `SELECT kinds.*, holders.mark FROM kinds LEFT JOIN holders ON holders.cluster = kinds.cluster
-     WHERE kinds.cluster = $1 AND api_group = $2 AND resource = $3`,
-    [cluster, group, resource],
+     WHERE (kinds.cluster, api_group, resource) IN (${tuples(kinds.length, 3)})`,
+    kinds.flatMap(({ cluster, group, resource }) => [cluster, group, resource]),
   )
-  return row
+  const placed = rows.map((row) => {
+    const [cluster, group] = [String(row['cluster']), String(row['api_group'])]
+    return [kindPlace({ cluster, group, resource: String(row['resource']) }), row] as const
+  })
+  return new Map(placed)
+}
+
+export function kindPlace({
+  cluster,
+  group,
+  resource,
+}: Pick<ArchivedKind, 'cluster' | 'group' | 'resource'>): string {
+  return `${cluster} ${group} ${resource}`
 }
 
 /** Until when all that was seen of a kind is written, by its row with the mark of its holder; 0: nothing is. */
@@ -107,6 +119,7 @@ export function adopt(kind: WrittenKind, row: SqlRow): void {
   kind.incarnation = String(row['incarnation'])
   kind.writtenMs = Number(row['written'])
   kind.beginsMs = numberIn(row['begins'])
+  kind.objects = Number(row['objects'])
 }
 
 export function textOf(value: SqlRow[string] | undefined): string | undefined {

@@ -16,7 +16,7 @@ import {
 } from '../archive-calls.ts'
 import { lost, unlessLost } from './bodies.ts'
 import { changedFields, parsed, shown } from './differences.ts'
-import { pairs, places, type SqlRow } from './engine.ts'
+import { places, type SqlRow, tuples } from './engine.ts'
 import { readableFields } from './kept-state.ts'
 import { hasUnknown, placeOfUnknown } from './masks.ts'
 import { withoutNoise } from './noise.ts'
@@ -223,7 +223,7 @@ function askedRanges({ parts }: PastKind): readonly AskedRange[] {
   }
   return ranges.map(({ isOfNames, values }) => ({
     condition: isOfNames
-      ? `AND (namespace, name) IN (${pairs(values.length / 2, 6)})`
+      ? `AND (namespace, name) IN (${tuples(values.length / 2, 2, 6)})`
       : `AND namespace IN (${places(values, 6)})`,
     values,
   }))
