@@ -53,7 +53,9 @@ async function paced(
   const startMs = performance.now()
   let updates = 0
   while (!signal.aborted) {
-    await delay(1)
+    // A process may have a hundred servers, each with its own pace.
+    const nextMs = startMs + ((updates + 1) * 1_000) / perSecond
+    await delay(Math.max(1, nextMs - performance.now()))
     const due = ((performance.now() - startMs) * perSecond) / 1000
     // Never more than 50 at a time, should the process have been asleep.
     updates = Math.max(updates, Math.floor(due) - 50)

@@ -200,7 +200,7 @@ function openFiles(): number {
 }
 
 /** The time between two looks at all resources, by the time that one takes. */
-const looksApart = 30
+const looksApart = 100
 const shownInErrors = 5
 
 function nameOf({ cluster, resource }: UnreadablePlace): string {

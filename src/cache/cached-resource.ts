@@ -314,9 +314,9 @@ export class CachedResource {
     let isChecked = false
     return {
       ...observer,
-      watching: (position, namespace) => {
+      watching: (position, namespace, continues) => {
         observer.watching?.(position)
-        incarnation.watching()
+        incarnation.watching(continues)
         // A streamed list begins with a watch whose objects are still to come.
         if (this.#part(namespace)?.state !== 'listing') staleness.of(namespace).watching()
       },

@@ -164,7 +164,8 @@ export class ResourceStaleness {
 
 /** Observes one informer. */
 export interface IncarnationObserver {
-  watching(): void
+  /** `continues`: see `InformerObserver`. */
+  watching(continues?: boolean): void
   advanced(
     position: ResourceVersion,
     changes: readonly unknown[],
@@ -181,6 +182,11 @@ export interface IncarnationOptions {
 }
 
 const pauses = { initialMs: 250, maxMs: 30_000 }
+/**
+ * For how long an identity holds while watches follow each other in order: each of the thousands of a gateway begins anew every few
+ * minutes.
+ */
+const knownMs = 60_000
 
 /** Which history the resource versions of a cluster belong to. */
 export class Incarnation {
@@ -191,6 +197,8 @@ export class Incarnation {
   #turn = ''
   #text = ''
   #isDue = false
+  /** When the identity was asked for last that is known (`performance.now()`). */
+  #askedMs = Number.NEGATIVE_INFINITY
   #checking: Promise<void> | undefined
 
   constructor(options: IncarnationOptions) {
@@ -258,7 +266,9 @@ export class Incarnation {
     /** The last version by namespace; `''`: of the watch of all namespaces. */
     const last = new Map<string, ResourceVersion>()
     return {
-      watching: () => this.verify(),
+      watching: (continues = false) => {
+        if (!continues || performance.now() - this.#askedMs > knownMs) this.verify()
+      },
       advanced: (position, _, isList, at) => {
         if (isList) this.verify()
         const { namespace = '', resourceVersion: reached = position } = at ?? {}
@@ -288,9 +298,12 @@ export class Incarnation {
     const backoff = new Backoff(pauses)
     while (this.#isDue && !signal.aborted) {
       this.#isDue = false
+      const askedMs = performance.now()
       try {
         const uid = await this.#options.ask(signal)
-        if (!signal.aborted) this.learn(uid)
+        if (signal.aborted) return
+        this.#askedMs = askedMs
+        this.learn(uid)
       } catch {
         this.#isDue = true
         await sleep(backoff.nextMs(), signal)

@@ -129,7 +129,7 @@ export class ApiWatch {
       resourceVersionsComparable,
       source: apiServer.resource(resource, { metadataOnly: true }),
       observer: {
-        watching: () => incarnation.watching(),
+        watching: (_position, _namespace, continues) => incarnation.watching(continues),
         advanced: (position, changes, isList, at) => {
           incarnation.advanced(position, changes, isList, at)
           for (const change of changes) seen(change)

@@ -423,7 +423,7 @@ function observerOf(observer: InformerObserver, namespace: string): InformerObse
   return {
     listing: () => observer.listing?.(namespace),
     listed: (list) => observer.listed?.({ ...list, namespace }),
-    watching: (position) => observer.watching?.(position, namespace),
+    watching: (position, _, continues) => observer.watching?.(position, namespace, continues),
     watched: (watch) => observer.watched?.({ ...watch, namespace }),
   }
 }

@@ -57,8 +57,8 @@ export interface InformerObserver {
   ): void
   /** The store, or a list that is to replace it, has about a mebibyte more than at the last report. */
   grown?(): void
-  /** A watch began. */
-  watching?(resourceVersion: string, namespace?: string): void
+  /** A watch began. `continues`: the server has ended the one before at its time, so most likely it is the same server. */
+  watching?(resourceVersion: string, namespace?: string, continues?: boolean): void
   /** The informer has stopped: it does not start again. */
   stopped?(): void
   /** A watch ended. `isShort`: sooner than `shortWatchMs`, and without an event. */

@@ -17,7 +17,7 @@ export class LinkedController {
     return this.#own.signal
   }
 
-  abort(reason?: unknown): void {
+  abort(reason: unknown = over): void {
     this.unlink()
     this.#own.abort(reason)
   }
@@ -27,3 +27,6 @@ export class LinkedController {
     this.#other.removeEventListener('abort', this.#abort)
   }
 }
+
+/** One for all, since a controller that gets no reason makes an error with a stack each time. */
+const over = new Error('it is over')

@@ -88,6 +88,8 @@ export class Reflector {
   /** The open watch. A streaming list leaves its stream open for the watch that follows. */
   #stream: WatchStream | undefined
   #opening: LinkedController | undefined
+  /** Whether the server has ended the last watch at its time. */
+  #hasRunItsTime = false
   /** Whether the server was unreachable and has sent no object since. */
   #wasUnreached = false
   #mayStream: boolean
@@ -276,7 +278,7 @@ export class Reflector {
     const clock = new ListClock(() => this.#heard())
     this.#position.moved(resourceVersion)
     const leaving = new LinkedController(signal)
-    const opening = clock.untilFirstByte(this.#open({ resourceVersion }, leaving.signal))
+    const opening = clock.untilFirstByte(this.#open({ resourceVersion }, leaving))
     opening.catch(() => {})
     try {
       const { intake, stage } = this.#parts
@@ -362,7 +364,7 @@ export class Reflector {
         resourceVersionMatch: 'NotOlderThan',
         sendInitialEvents: true,
       },
-      signal,
+      new LinkedController(signal),
     )
     this.#stream = await clock.untilFirstByte(opening)
     const list = await receiveInitialEvents(this.#stream, clock, this.#parts, this.#options)
@@ -386,10 +388,11 @@ export class Reflector {
   async #watch(signal: AbortSignal): Promise<void> {
     if (this.#stream === undefined) {
       this.#opening = new LinkedController(signal)
-      this.#stream = await this.#openFromLast(this.#opening.signal)
+      this.#stream = await this.#openFromLast(this.#opening)
     }
     const stream = this.#stream
     await this.#consume(stream, signal)
+    this.#hasRunItsTime = stream.hasRunItsTime
     if (!stream.hasRunItsTime && this.#position.doubt === 'none') this.#position.doubt = 'ended'
     if (stream.isShort(this.#options.shortWatchMs)) {
       throw new VeryShortWatchError(this.#parts.resourceName, stream.ageMs)
@@ -397,22 +400,24 @@ export class Reflector {
     await this.#close()
   }
 
-  async #openFromLast(signal: AbortSignal): Promise<WatchStream> {
-    if (this.#position.probeDue === 'first') await this.#probe(signal)
-    const stream = await this.#open({ resourceVersion: this.#position.last }, signal)
+  async #openFromLast(controller: LinkedController): Promise<WatchStream> {
+    if (this.#position.probeDue === 'first') await this.#probe(controller.signal)
+    const stream = await this.#open({ resourceVersion: this.#position.last }, controller)
     this.#lastError = undefined
     return stream
   }
 
-  async #open(options: WatchOptions, signal: AbortSignal): Promise<WatchStream> {
+  async #open(options: WatchOptions, controller: LinkedController): Promise<WatchStream> {
+    const continues = this.#hasRunItsTime
+    this.#hasRunItsTime = false
     const { min, max } = this.#options.watchTimeoutSeconds
     const timeoutSeconds = Math.round(min + Math.random() * (max - min))
     const stream = await WatchStream.open(
       this.#parts.source,
       { ...this.#selection, ...options, allowWatchBookmarks: true, timeoutSeconds },
-      signal,
+      controller,
     )
-    this.#parts.observer.watching?.(this.#position.last)
+    this.#parts.observer.watching?.(this.#position.last, undefined, continues)
     return stream
   }
 
@@ -449,8 +454,8 @@ export class Reflector {
     this.#doing = 'watching'
     const queue = this.#queue
     const release = abortOnSuspend(stream, this.#options.suspendGapMs)
-    const over = new LinkedController(signal)
-    if (this.#position.probeDue !== undefined) void this.#probeWhileSilent(stream, over.signal)
+    const probing = this.#position.probeDue === undefined ? undefined : new LinkedController(signal)
+    if (probing !== undefined) void this.#probeWhileSilent(stream, probing.signal)
     try {
       while (!signal.aborted) {
         if (this.#catchingUp !== undefined && (await this.#isCaughtUp(stream))) this.#caughtUp()
@@ -465,7 +470,7 @@ export class Reflector {
       }
     } finally {
       release()
-      over.abort()
+      probing?.abort()
       this.#rereading.watchEnded()
       const { frames: events, ageMs: durationMs } = stream
       const isShort = stream.isShort(this.#options.shortWatchMs)

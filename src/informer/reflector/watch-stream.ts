@@ -1,6 +1,7 @@
 import { CodedError } from '../../lib/coded-error.ts'
 import { DeadlineError, withDeadline } from '../../lib/deadline.ts'
-import { LinkedController } from '../../lib/linked-controller.ts'
+import { getOrInsert } from '../../lib/get-or-insert.ts'
+import type { LinkedController } from '../../lib/linked-controller.ts'
 import type { ListerWatcher, WatchOptions } from './lister-watcher.ts'
 
 /** The process was suspended, so its connections may be half-open. */
@@ -20,14 +21,14 @@ export class WatchStream {
   #unread: readonly Uint8Array[] = []
   #pending: Promise<IteratorResult<readonly Uint8Array[]>> | undefined
 
+  /** `controller`: ends the watch, in any state. */
   static async open(
     source: ListerWatcher,
     options: WatchOptions,
-    signal: AbortSignal,
+    controller: LinkedController,
   ): Promise<WatchStream> {
     // Counted from the request: some proxies withhold even the headers until the first event.
     const startedMs = performance.now()
-    const controller = new LinkedController(signal)
     try {
       const frames = await source.watch(options, controller.signal)
       const timeoutMs = (options.timeoutSeconds ?? 0) * 1000
@@ -128,19 +129,37 @@ export class WatchStream {
  * half-open. Returns a function that stops the observation.
  */
 export function abortOnSuspend(stream: WatchStream, gapMs: number): () => void {
-  const everyMs = Math.max(1, gapMs / 4)
-  let last = performance.now()
-  let lastDateMs = Date.now()
-  const timer = setInterval(() => {
+  const { streams } = getOrInsert(suspensions, gapMs, () => new Suspensions(gapMs))
+  streams.add(stream)
+  return () => void streams.delete(stream)
+}
+
+/** By `gapMs`: one timer for the thousands of watches of a process. */
+const suspensions = new Map<number, Suspensions>()
+
+class Suspensions {
+  readonly streams = new Set<WatchStream>()
+  readonly #gapMs: number
+  readonly #everyMs: number
+  #last = performance.now()
+  #lastDateMs = Date.now()
+
+  constructor(gapMs: number) {
+    this.#gapMs = gapMs
+    this.#everyMs = Math.max(1, gapMs / 4)
+    setInterval(() => this.#look(), this.#everyMs).unref()
+  }
+
+  #look(): void {
     const now = performance.now()
     const dateMs = Date.now()
     // The monotonic clock of some systems stops while the machine sleeps. If the clock was merely set, that costs one
     // watch.
-    const stoodStillMs = Math.max(now - last, dateMs - lastDateMs)
-    if (stoodStillMs > gapMs + everyMs) stream.abort(new SuspendedError(stoodStillMs))
-    last = now
-    lastDateMs = dateMs
-  }, everyMs)
-  timer.unref()
-  return () => clearInterval(timer)
+    const stoodStillMs = Math.max(now - this.#last, dateMs - this.#lastDateMs)
+    if (stoodStillMs > this.#gapMs + this.#everyMs) {
+      for (const stream of this.streams) stream.abort(new SuspendedError(stoodStillMs))
+    }
+    this.#last = now
+    this.#lastDateMs = dateMs
+  }
 }
