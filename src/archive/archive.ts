@@ -40,8 +40,8 @@ const recordBytes = 300
 const questionDeadlineMs = 30_000
 const closeDeadlineMs = 5_000
 const sharingDeadlineMs = 5_000
-/** A start waits for them before it uses anything of the archive. */
-const positionsDeadlineMs = 2_500
+/** A start waits for them before it uses anything of the archive; otherwise it lists everything. */
+const positionsDeadlineMs = 15_000
 const startAgainMs = 1_000
 
 /**

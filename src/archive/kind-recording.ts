@@ -86,8 +86,11 @@ const maxWaitingBytes = 32 * 2 ** 20
  */
 const gatherMs = 250
 const gatherPositionsMs = 1_000
-/** How long a start waits for what the archive has of a kind. */
-const openDeadlineMs = 2_500
+/**
+ * How long a start waits for what the archive has of a kind, unless it fails. It may be slow, as while a gateway takes a hundred clusters
+ * over; but to list all of them instead takes longer, and all that is there to wait for becomes slower.
+ */
+const openDeadlineMs = 15_000
 /** How long a resumption waits for what is not written yet. */
 const settleDeadlineMs = 5_000
 const pauses = { initialMs: 250, maxMs: 5_000 }
@@ -107,6 +110,8 @@ export class KindRecording implements ArchivedResource {
   #known: Promise<KindState>
   /** The same, once this process writes the cluster. */
   #registered: Promise<KindState>
+  /** As {@link #known}, but rejects if the archive fails at first. */
+  #opened: Promise<KindState>
   #incarnation: string
   #informer: SharedInformer | undefined
   #running: Promise<void> = Promise.resolve()
@@ -138,9 +143,10 @@ export class KindRecording implements ArchivedResource {
     this.#codec = createObjectCodec({ resource })
     this.#watches = new FollowedWatches(options.standstills)
     this.#incarnation = place.incarnation()
-    const { known, held } = this.#register()
+    const { known, held, opened } = this.#register()
     this.#known = known
     this.#registered = held
+    this.#opened = opened
   }
 
   get cluster(): string {
@@ -154,7 +160,7 @@ export class KindRecording implements ArchivedResource {
   async base(signal: AbortSignal, byNamespaces: boolean): Promise<ArchivedBase | undefined> {
     const { calls, wentBack } = this.#options
     const isOther = await wentBack()
-    const state = await this.#stateWithin(openDeadlineMs)
+    const state = await this.#stateAtOpening()
     signal.throwIfAborted()
     // What is masked, the archive cannot give back. Of a Secret the cache has its metadata only, too.
     if (isOther || state === undefined || this.#kind.masked.length > 0) return undefined
@@ -182,7 +188,7 @@ export class KindRecording implements ArchivedResource {
   }
 
   async isByNamespaces(): Promise<boolean> {
-    const state = await this.#stateWithin(openDeadlineMs)
+    const state = await this.#stateAtOpening()
     return state?.position !== undefined && readJointPosition(state.position) !== undefined
   }
 
@@ -269,7 +275,9 @@ export class KindRecording implements ArchivedResource {
     position: ResourceVersion,
     limit: number,
   ): Promise<readonly ArchivedStep[] | undefined> {
-    const state = await this.#stateWithin(openDeadlineMs)
+    const state = await withDeadline('the archive', this.#known, settleDeadlineMs).catch(
+      () => undefined,
+    )
     const isWhole = this.#kind.masked.length === 0
     if (state === undefined || this.#mode !== 'current' || !isWhole) return undefined
     this.#seal()
@@ -634,14 +642,16 @@ export class KindRecording implements ArchivedResource {
     }
   }
 
-  async #stateWithin(ms: number): Promise<KindState | undefined> {
-    return await withDeadline('the archive', this.#known, ms).catch(() => undefined)
+  /** For a start; `undefined`: the archive does not say in time. */
+  async #stateAtOpening(): Promise<KindState | undefined> {
+    return await withDeadline('the archive', this.#opened, openDeadlineMs).catch(() => undefined)
   }
 
   #registerAnew(goesOn = false): void {
-    const { known, held } = this.#register(goesOn)
+    const { known, held, opened } = this.#register(goesOn)
     this.#known = known
     this.#registered = held
+    this.#opened = opened
     this.#writes = undefined
   }
 
@@ -652,12 +662,15 @@ export class KindRecording implements ArchivedResource {
   #register(goesOn = false): {
     readonly known: Promise<KindState>
     readonly held: Promise<KindState>
+    readonly opened: Promise<KindState>
   } {
     const { calls, after } = this.#options
     const kind = this.#kind
     const { signal } = this.#stop
     const backoff = new Backoff(pauses)
     const first = Promise.withResolvers<KindState>()
+    const opened = Promise.withResolvers<KindState>()
+    opened.promise.catch(() => {})
     const holding = async (): Promise<KindState> => {
       await after
       for (;;) {
@@ -665,13 +678,15 @@ export class KindRecording implements ArchivedResource {
         try {
           const state = await calls.kind(kind)
           first.resolve(state)
+          opened.resolve(state)
           if (state.isHeld) {
             if (goesOn || (await first.promise).position !== state.position) this.#skipTo(state)
             this.#writes = { id: state.id, writtenMs: state.writtenMs || Date.now() }
             return state
           }
-        } catch {
+        } catch (error) {
           // It is asked again.
+          opened.reject(error)
         }
         this.#again = Promise.withResolvers()
         const pause = sleep(backoff.nextMs(), signal, true)
@@ -679,9 +694,12 @@ export class KindRecording implements ArchivedResource {
       }
     }
     const held = holding()
-    held.catch((error: Error) => first.reject(error))
+    held.catch((error: Error) => {
+      first.reject(error)
+      opened.reject(error)
+    })
     first.promise.catch(() => {})
-    return { known: first.promise, held }
+    return { known: first.promise, held, opened: opened.promise }
   }
 }
 

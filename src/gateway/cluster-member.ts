@@ -24,7 +24,7 @@ import {
 } from '../kubernetes/api-resource.ts'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { ServedCluster } from '../graphql/served/served-schema.ts'
-import { sleep } from '../lib/backoff.ts'
+import { Backoff, sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import type { ApiDescription } from './api-description.ts'
 import { type ApiFollower, ApiWatch, type ApiWatchTimes } from './api-watch.ts'
@@ -46,10 +46,13 @@ export type Cluster =
   /** The configuration is invalid. The gateway does not retry. */
   | { readonly name: string; readonly state: 'misconfigured'; readonly error: Error }
 
+const firstRetryMs = 1_000
+
 interface ClusterMemberOptions {
   readonly connection: Partial<ApiServerLimits>
   readonly reflector: ReflectorOptions
   readonly access: AccessLimits
+  /** The longest pause before the next attempt to connect. */
   readonly retryMs: number
   readonly watch: Partial<ApiWatchTimes>
   readonly log: GatewayLog
@@ -301,8 +304,9 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
+    const backoff = this.#backoff()
     while (this.#cluster.state === 'unreachable') {
-      await sleep(this.#options.retryMs, signal)
+      await sleep(backoff.nextMs(), signal)
       if (signal.aborted) return
       await this.#connect(signal)
       // An invalid configuration may become valid again.
@@ -314,6 +318,12 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     if (this.#cluster.state !== 'connected') return
     const { api } = this.#cluster
     await Promise.all([this.#watch(api, signal), api.apiServer.followReachability(signal)])
+  }
+
+  /** What failed once, as while this process was busy with many clusters, may succeed a moment later. */
+  #backoff(): Backoff {
+    const maxMs = this.#options.retryMs / 2
+    return new Backoff({ initialMs: Math.min(firstRetryMs, maxMs), maxMs })
   }
 
   async #watch(first: ClusterApi, signal: AbortSignal): Promise<void> {
@@ -329,7 +339,8 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
 
   /** Reads everything anew, since another cluster answers or a backup was restored. */
   async #askAnew({ apiServer }: ClusterApi, signal: AbortSignal): Promise<ClusterApi | undefined> {
-    const { log, retryMs } = this.#options
+    const { log } = this.#options
+    const backoff = this.#backoff()
     this.#renewal = new AbortController()
     this.access.forget()
     log.warn('another cluster answers, or a backup was restored; everything is read again', {
@@ -346,7 +357,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
       } catch (error) {
         if (signal.aborted) return undefined
         this.failed('reading its API again', error as Error)
-        await sleep(retryMs, signal)
+        await sleep(backoff.nextMs(), signal)
       }
     }
     return undefined

@@ -89,6 +89,7 @@ export interface FleetOptions {
    */
   readonly informers?: LentInformers | Readonly<Record<string, LentInformers>>
   readonly connection?: Partial<ApiServerLimits>
+  /** The longest pause before an unreachable cluster is connected again; the first one takes a second or two. Default: 15 s. */
   readonly retryMs?: number
   readonly watch?: Partial<ApiWatchTimes>
   /** Follows operations and requests to API servers by spans of OpenTelemetry. */

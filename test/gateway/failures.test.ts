@@ -218,6 +218,26 @@ describe('a gateway with a broken cluster beside a good one', () => {
     gateway = undefined
   })
 
+  it('tries a cluster that could not be connected again soon, and less often after that', async () => {
+    const port = await refusedPort()
+    const later = await kubeconfigWith('later', { server: `http://127.0.0.1:${port}` }, {})
+    gateway = await serveGateway({
+      clusters: [
+        { name: 'later', kubeconfig: later },
+        { name: 'good', ...cluster.selection },
+      ],
+    })
+    await using _simulator = await startSimulator({ port })
+    const served = gateway
+    const states = (): Promise<object | undefined | null> =>
+      served.data('{ gatewayClusters { name state } }')
+    await expect.poll(states, { timeout: 10_000 }).toMatchObject({
+      gatewayClusters: [{ name: 'later', state: 'CONNECTED' }, {}],
+    })
+    await gateway[Symbol.asyncDispose]()
+    gateway = undefined
+  })
+
   /** A subscription that is open while the schema changes, and hears of a namespace that is made afterwards. */
   const follow = async (name: string): Promise<void> => {
     const served = gateway

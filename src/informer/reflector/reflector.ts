@@ -59,7 +59,7 @@ const quietMs = 100
 /** If it is never silent: how long until its events count as new. */
 const catchUpMs = 1_000
 /** How long such a watch may take to begin. */
-const openingMs = 5_000
+const openingMs = 10_000
 
 /** The reflector's next step. A streaming list that broke is tried once more. */
 type Step = 'base' | 'stream' | 'stream again' | 'list' | 'watch'
